@@ -82,6 +82,8 @@ func leftOf(p evidence.SourcePatch, window float64) float64 {
 		return min(1, window/p.Staleness.Seconds()/float64(p.Count))
 	case p.Shape == "P8" && strings.HasSuffix(p.File, ".go"):
 		return 0.01 // a hundred are drawn at once, by a program that goes on
+	case p.PerRequest > 1 && p.Shape == "P5": // each is still executed; a prepare is about half
+		return (1 + 1/p.PerRequest) / 2
 	case p.PerRequest > 1:
 		return 1 / p.PerRequest
 	}

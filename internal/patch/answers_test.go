@@ -152,14 +152,17 @@ func answers(t *testing.T, program, dsn, seed string) string {
 }
 
 // questions is how many statements the server has been sent.
-func questions(t *testing.T, dsn string) (n int) {
+func questions(t *testing.T, dsn string) (n int) { return status(t, dsn, "QUESTIONS") }
+
+// status is a count of the server.
+func status(t *testing.T, dsn, name string) (n int) {
 	t.Helper()
 	db, err := sql.Open("mysql", dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.QueryRow("SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'QUESTIONS'").Scan(&n); err != nil {
+	if err := db.QueryRow("SELECT variable_value FROM information_schema.global_status WHERE variable_name = ?", name).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

@@ -23,6 +23,10 @@ type phpBody struct {
 // has already.
 func (w *phpWriter) body(r *phpRead, keys, unit string, taken []string) []string {
 	b := &phpBody{w: w, r: r, keys: "$" + keys, unit: unit, taken: append([]string{keys}, taken...)}
+	if r.list {
+		b.lists(w.freeVariables(r))
+		return b.lines
+	}
 	rows, key, some := b.local("rows"), b.local("key"), b.local("some")
 	caught := map[string]string{"PDO": "PDOException", "mysqli": "mysqli_sql_exception"}[r.api]
 	b.line(0, rows+" = [];")
@@ -36,6 +40,9 @@ func (w *phpWriter) body(r *phpRead, keys, unit string, taken []string) []string
 	b.line(0, "} catch ("+w.fileOf().class(caught)+" "+b.local("e")+") {")
 	b.line(1, "return []; // each is read alone then")
 	b.line(0, "}")
+	if r.sql.sum {
+		b.line(0, "unset("+rows+"['']);")
+	}
 	b.line(0, "return "+rows+";")
 	return b.lines
 }
@@ -87,13 +94,20 @@ func (b *phpBody) ask(rows, some string) {
 		b.execute(stmt, some)
 	}
 	class := f.program.php.classIn(b.w.fileOf(), r.api)
+	mode := r.mode
+	if r.wrapped() {
+		mode = "NUM"
+	}
 	switch {
-	case r.mode == "COLUMN":
+	case mode == "COLUMN":
 		b.line(2, rows+" += "+stmt+"->fetchAll("+class+"::FETCH_KEY_PAIR)"+b.none(some)+";")
 	case unique:
-		b.line(2, rows+" += "+stmt+"->fetchAll("+class+"::FETCH_UNIQUE | "+class+"::FETCH_"+r.mode+")"+b.none(some)+";")
+		b.line(2, rows+" += "+stmt+"->fetchAll("+class+"::FETCH_UNIQUE | "+class+"::FETCH_"+mode+")"+b.none(some)+";")
 	default:
 		b.each(rows, stmt, class)
+	}
+	if r.sql.sum {
+		b.sums(rows, some)
 	}
 }
 
@@ -101,7 +115,7 @@ func (p *php) classIn(f *file, name string) string { return f.class(name) }
 
 // none is what keys without a row have.
 func (b *phpBody) none(some string) string {
-	if b.r.null || b.w.via != nil && !b.w.via.missing {
+	if b.r.sql.sum || b.r.null || b.w.via != nil && !b.w.via.missing {
 		return ""
 	}
 	return " + array_fill_keys(" + some + ", false)"
@@ -176,6 +190,9 @@ func (b *phpBody) each(rows, stmt, class string) {
 	}
 	key := b.local("of")
 	b.line(3, key+" = array_pop("+row+");")
+	if b.r.sql.sum {
+		key = "(string) " + key // null is that of none
+	}
 	b.line(3, rows+"["+key+"] = "+row+";")
 	b.line(2, "}")
 	if b.r.api == "PDO" && b.none("") != "" {

@@ -23,7 +23,7 @@ func (w *phpWriter) checkLayout() *Refusal {
 		n = w.read.fetch
 	}
 	for loop := n.Around(phpLoops...); loop != nil && loop.Within(w.loop.node); loop = loop.Around(phpLoops...) {
-		if headOf(loop, n) {
+		if loop != w.read.each && headOf(loop, n) && !(loop.Is("Stmt_Foreach") && n.Within(loop.Node("expr"))) {
 			return refuse("layout", "the read stands in the head of a loop")
 		}
 	}

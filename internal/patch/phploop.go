@@ -38,7 +38,7 @@ func (p *php) follow(l *phpLoop, at, e *phpNode, rest []string, steps int) *Refu
 		return refuse("key", "%s is more than a value of the loop's element", short(l.f.phpText(e)))
 	}
 	path = append(path, rest...)
-	for loop := at.Around(append(phpLoops, phpScopes...)...); loop.Is(phpLoops...); loop = loop.Around(append(phpLoops, phpScopes...)...) {
+	for loop := loopAround(at); loop.Is(phpLoops...); loop = loop.Around(append(phpLoops, phpScopes...)...) {
 		l.node = loop
 		if l.takes(p, root, index, path) {
 			why := p.prepareList(l)

@@ -37,16 +37,10 @@ func findPHP(p *Program) []*Place {
 	f := &phpFinder{php: p.php, heads: map[*phpNode]*phpHead{}, funcs: map[*phpNode]*Place{}}
 	defer f.close()
 	for _, one := range p.php.files {
-		if !strings.Contains(strings.ToLower(string(one.src)), "fetch") {
+		if !phpReads.MatchString(string(one.src)) {
 			continue
 		}
-		tree := f.tree(one)
-		tree.Walk(func(n *phpNode) bool {
-			if isFetch(n) {
-				f.fetch(one, n)
-			}
-			return true
-		})
+		f.reads(one)
 	}
 	for _, one := range p.php.files {
 		if phpChanges.MatchString(string(one.src)) {
@@ -55,7 +49,7 @@ func findPHP(p *Program) []*Place {
 	}
 	for _, one := range f.senderFiles() {
 		f.tree(one).Walk(func(n *phpNode) bool {
-			if n.Is("Expr_FuncCall", "Expr_MethodCall", "Expr_StaticCall") && n.Around(append(phpLoops, phpScopes...)...).Is(phpLoops...) {
+			if n.Is("Expr_FuncCall", "Expr_MethodCall", "Expr_StaticCall") && loopAround(n).Is(phpLoops...) {
 				if r, why := f.sentRead(one, n); r != nil {
 					f.inLoop(r, why)
 				}
@@ -65,8 +59,25 @@ func findPHP(p *Program) []*Place {
 	}
 	f.kept()
 	f.draws()
+	f.prepares()
 	return f.out
 }
+
+// reads looks for rows that a file takes from a statement.
+func (f *phpFinder) reads(one *file) {
+	f.tree(one).Walk(func(n *phpNode) bool {
+		switch {
+		case isFetch(n) || isListFetch(n):
+			f.fetch(one, n)
+		case n.Is("Stmt_Foreach") && loopAround(n).Is(phpLoops...):
+			f.overStatement(one, n)
+		}
+		return true
+	})
+}
+
+// phpReads is what a file that reads rows has in a text.
+var phpReads = lazyregexp.New(`(?i)fetch|query|get_result`)
 
 // phpChanges is what a file that changes rows has in a text.
 var phpChanges = lazyregexp.New(`(?i)['"<]\s*(INSERT|REPLACE|UPDATE|DELETE)\b|<<<`)
@@ -90,9 +101,10 @@ func (f *phpFinder) senderFiles() []*file {
 // fetch looks at one call that may give a row.
 func (f *phpFinder) fetch(of *file, fetch *phpNode) {
 	if loop := fetch.Around(append(phpLoops, phpScopes...)...); loop.Is("Stmt_While") && fetch.Within(loop.Node("cond")) {
-		return // a list
+		f.inWhile(of, fetch, loop)
+		return
 	}
-	if fetch.Around("Stmt_Foreach") != nil && fetch.Within(fetch.Around("Stmt_Foreach").Node("expr")) {
+	if isFetch(fetch) && fetch.Around("Stmt_Foreach") != nil && fetch.Within(fetch.Around("Stmt_Foreach").Node("expr")) {
 		return
 	}
 	if object := objectOf(fetch); object.Is("Expr_FuncCall", "Expr_MethodCall", "Expr_StaticCall") && f.senderOf(calledName(object), !object.Is("Expr_FuncCall")) != nil {
@@ -101,7 +113,7 @@ func (f *phpFinder) fetch(of *file, fetch *phpNode) {
 	r, why := f.readOf(of, fetch)
 	switch {
 	case r == nil:
-	case fetch.Around(append(phpLoops, phpScopes...)...).Is(phpLoops...):
+	case loopAround(fetch).Is(phpLoops...):
 		f.inLoop(r, why)
 	default:
 		f.inFunction(r, why)
@@ -111,7 +123,7 @@ func (f *phpFinder) fetch(of *file, fetch *phpNode) {
 func (f *phpFinder) place(of *file, n *phpNode, what string, r *phpRead) *Place {
 	from := n.Line
 	lines := strings.Count(of.phpText(n), "\n") + 1
-	p := &Place{Shape: "P1", File: of.rel, Line: from, Lines: lines, Function: phpFunction(n), What: what, Statement: strings.Join(strings.Fields(r.text), " "), program: f.program, file: of}
+	p := &Place{Shape: r.shape(), File: of.rel, Line: from, Lines: lines, Function: phpFunction(n), What: what, Statement: strings.Join(strings.Fields(r.text), " "), program: f.program, file: of}
 	if r.source != nil {
 		p.Text = &Span{r.f.rel, r.source.Line, strings.Count(r.f.phpText(r.source), "\n") + 1}
 	}
@@ -136,7 +148,7 @@ func (f *phpFinder) inLoop(r *phpRead, why *Refusal) {
 	if len(r.args) > 0 && !slices.ContainsFunc(r.args, func(a *phpNode) bool { return !constantPHP(a) }) {
 		return // nothing that changes
 	}
-	at := f.place(r.f, r.region[len(r.region)-1], "a row read by key in each turn of a loop", r)
+	at := f.place(r.f, r.region[len(r.region)-1], r.what()+" read by key in each turn of a loop", r)
 	if own := r.f.phpOwn(); own != nil {
 		why = own
 	}
@@ -174,6 +186,14 @@ func (p *php) parses(f *file, src []byte) error {
 // write gives the place its edits, together with another one that writes the loop's head
 // anew.
 func (f *phpFinder) write(w *phpWriter) {
+	if each := w.overList(); each != nil {
+		if f.heads[each] != nil {
+			w.place.refused(refuse("layout", "line %d is written by another patch", each.Line))
+			return
+		}
+		w.listName = "$" + w.freshVariable(w.at, w.rowName())
+		f.heads[each] = &phpHead{w.place, w.listName}
+	}
 	w.say()
 	if w.loop.head != "" {
 		if have := f.heads[w.loop.node]; have != nil {
@@ -199,6 +219,8 @@ type phpWriter struct {
 	does  *phpEffects
 	key   *phpNode // in the loop
 	via   *phpVia  // nil: the read stands in the loop
+	// listName is the variable of a list that a loop goes over.
+	listName string
 }
 
 // check shows the preconditions; args are what the loop gives the read.
@@ -215,6 +237,9 @@ func (w *phpWriter) check(args []*phpNode) *Refusal {
 	}
 	if why := w.column(w.read); why != nil {
 		return why
+	}
+	if r := w.read; (r.list || r.sql.sum) && !w.throws(r.api) {
+		return refuse("error", "nothing shows that a statement which fails throws an exception")
 	}
 	if why := w.checkWrites(); why != nil {
 		return why
@@ -253,6 +278,9 @@ func (w *phpWriter) left() []*phpNode {
 }
 
 func constantPHP(e *phpNode) bool {
+	if e.Is("Expr_UnaryMinus") {
+		e = e.Node("expr")
+	}
 	return e.Is("Scalar_String", "Scalar_LNumber", "Scalar_DNumber", "Expr_ConstFetch", "Expr_ClassConstFetch")
 }
 
@@ -309,12 +337,17 @@ var phpSuper = map[string]bool{"GLOBALS": true, "_SESSION": true, "_GET": true, 
 // checkWrites: nothing writes to the table between the first of the reads and the last.
 func (w *phpWriter) checkWrites() *Refusal {
 	does, table := w.does, strings.ToLower(w.read.sql.table)
+	for name := range does.writes {
+		if b := w.read.branch; b != nil && slices.Contains(b.names, name) {
+			table = name
+		}
+	}
 	writes := len(does.writes) > 0 || does.all
 	switch {
 	case does.all:
 		return refuse("writes", "the loop writes, it is not known where")
 	case does.writes[table]:
-		return refuse("writes", "the loop writes to %s", w.read.sql.table)
+		return refuse("writes", "the loop writes to %s", table)
 	case writes && w.program.schema.acts:
 		return refuse("writes", "the loop writes, and the schema has triggers or cascades")
 	case writes && w.text.transactions, does.locks && !writes:
@@ -323,61 +356,4 @@ func (w *phpWriter) checkWrites() *Refusal {
 		return refuse("writes", "the loop locks")
 	}
 	return nil
-}
-
-// checkLeft: nothing looks later at what the read leaves.
-func (w *phpWriter) checkLeft() *Refusal {
-	if w.via != nil {
-		return nil
-	}
-	if by := namesVariables(w.scope); by != "" && len(w.read.vars) > 0 {
-		return refuse("left", "%s() may look at the statement", by)
-	}
-	for _, name := range w.read.vars {
-		if why := w.leaves(name); why != nil {
-			return why
-		}
-	}
-	return nil
-}
-
-// leaves refuses a variable of the read that something else looks at.
-func (w *phpWriter) leaves(name string) *Refusal {
-	last := w.read.region[len(w.read.region)-1]
-	for _, use := range usesOf(w.scope, name) {
-		if use.Within(last) && !use.Within(w.read.fetch) && phpAssigned(use) == nil {
-			return refuse("left", "$%s is used beside the read", name)
-		}
-	}
-	for _, use := range w.usesAfter(w.scope, name, last) {
-		if !slices.ContainsFunc(w.read.region, use.Within) && !w.closesLater(use) {
-			return refuse("left", "$%s is used behind the read", name)
-		}
-	}
-	if w.scope.Kind == "" && w.seenElsewhere(w.f, name) {
-		return refuse("left", "$%s may be used by another file", name)
-	}
-	return nil
-}
-
-// namesVariables is a function that a function calls, which looks at its variables by name.
-func namesVariables(scope *phpNode) (by string) {
-	inScope(scope, func(n *phpNode) {
-		if name := calledNameOf(n); slices.Contains([]string{"compact", "extract", "get_defined_vars", "parse_str"}, name) {
-			by = name
-		}
-	})
-	return by
-}
-
-// closesLater: a use sends the statement again, and does not look at what it gave.
-func (w *phpWriter) closesLater(use *phpNode) bool {
-	if slices.ContainsFunc(w.read.region, w.read.sent[0].Within) {
-		return false // and without it there may be none
-	}
-	in := use.Parent
-	if in.Is("Arg") {
-		in = in.Parent
-	}
-	return in.Is("Expr_MethodCall", "Expr_FuncCall") && slices.Contains([]string{"execute", "bindvalue", "bind_param", "close", "closecursor"}, bareName(in))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// phpRead is a read of one row, as the statements of it stand in a list.
+// phpRead is a read of one row, or of a list of them, as the statements of it stand in a list.
 type phpRead struct {
 	f *file
 	// fetch gives the row; region are the statements from the first of the read to the one
@@ -29,6 +29,10 @@ type phpRead struct {
 	// numbers are values that are bound as such.
 	numbers []*phpNode
 	sql     *read
+	list    bool     // it gives all rows
+	each    *phpNode // of a list: the loop that goes over what fetch gives; nil: it is an expression
+	branch  *branch  // of a list
+	number  string   // of a list: the column with the key
 	key     equality
 	keyArg  *phpNode
 }
@@ -53,8 +57,12 @@ func calledNameOf(n *phpNode) string {
 // readOf understands the read that ends with a fetch. The reason says what it does not; nil
 // and nil: it is none.
 func (p *php) readOf(f *file, fetch *phpNode) (*phpRead, *Refusal) {
-	r := &phpRead{f: f, fetch: fetch, api: phpFetches[calledName(fetch)]}
-	stmt, list, at := phpStatement(fetch)
+	return p.readInto(&phpRead{f: f, fetch: fetch, api: fetchAPI(fetch), list: isListFetch(fetch), each: overList(fetch)})
+}
+
+// readInto understands the read whose fetch is known.
+func (p *php) readInto(r *phpRead) (*phpRead, *Refusal) {
+	stmt, list, at := phpStatement(r.fetch)
 	if stmt == nil {
 		return nil, nil
 	}
@@ -65,6 +73,9 @@ func (p *php) readOf(f *file, fetch *phpNode) (*phpRead, *Refusal) {
 			return nil, nil
 		}
 		return r, why
+	}
+	if r.api == "" {
+		r.api = p.handleType(r.f, r.handle, 0) // of a statement that a loop goes over
 	}
 	if why == nil {
 		why = p.understand(r)
@@ -111,6 +122,9 @@ func ownArgs(call *phpNode) ([]*phpNode, bool) {
 func (p *php) statementsOf(r *phpRead, list []*phpNode, at int) *Refusal {
 	binding := &bindings{}
 	from := objectOf(r.fetch)
+	if r.ofStatement() {
+		from = r.fetch
+	}
 	head, why := r.head(from, binding)
 	for i := at - 1; head == nil && why == nil && i >= 0; i-- {
 		part := list[i].Node("expr")

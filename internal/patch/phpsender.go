@@ -10,7 +10,8 @@ import (
 // what its placeholders are given.
 type phpSender struct {
 	fn   *phpFunc
-	row  bool     // it gives the first row; not: the statement
+	row  bool     // it gives the first row, or all; not: the statement
+	list bool     // row: it gives all
 	call *phpNode // row: the call of the function that gives the statement
 	mode string
 	null bool // row: null where there is none
@@ -106,7 +107,8 @@ func (p *php) givesRow(fn *phpFunc) *phpSender {
 			return nil
 		}
 	}
-	if !isFetch(fetch) || phpFetches[calledName(fetch)] != "PDO" {
+	s.list = isListFetch(fetch)
+	if !isFetch(fetch) && !s.list || s.list && s.null || fetchAPI(fetch) != "PDO" {
 		return nil
 	}
 	s.call = objectOf(fetch)
@@ -126,7 +128,7 @@ func (p *php) givesRow(fn *phpFunc) *phpSender {
 // takes the first row; nil if it is none.
 func (p *php) sentRead(f *file, n *phpNode) (*phpRead, *Refusal) {
 	call := n
-	fetched := isFetch(n)
+	fetched := isFetch(n) || isListFetch(n)
 	if fetched {
 		call = objectOf(n)
 	}
@@ -142,7 +144,7 @@ func (p *php) sentRead(f *file, n *phpNode) (*phpRead, *Refusal) {
 	if stmt == nil || !plain || len(args) != 2 {
 		return nil, nil
 	}
-	r := &phpRead{f: f, fetch: n, region: []*phpNode{stmt}, api: "PDO", mode: s.mode, prepared: true, source: args[0], sent: []*phpNode{call}, null: s.null}
+	r := &phpRead{f: f, fetch: n, region: []*phpNode{stmt}, api: "PDO", mode: s.mode, prepared: true, source: args[0], sent: []*phpNode{call}, null: s.null, list: s.list || isListFetch(n)}
 	b := &bindings{executed: true}
 	if why := b.given(args[1:]); why != nil {
 		return r, why

@@ -30,17 +30,21 @@ func (p *php) readable(r *phpRead) *Refusal {
 	if why := p.text.driver; why != nil {
 		return why
 	}
+	if r.list {
+		return p.branchable(r)
+	}
 	sql, why := parseRead(r.text)
 	r.sql = sql
 	switch {
 	case why != "":
 		return refuse("statement", "%s", why)
-	case sql.sum:
-		return refuse("statement", "it reads an aggregate")
 	case sql.params != len(r.args):
 		return refuse("statement", "its placeholders and values do not go together one by one")
-	case r.mode == "COLUMN" && (sql.star || len(sql.columns) != 1):
+	case r.mode == "COLUMN" && !sql.sum && (sql.star || len(sql.columns) != 1):
 		return refuse("statement", "it reads more columns than the one that is asked for")
+	}
+	if sql.sum {
+		return p.summed(r)
 	}
 	return nil
 }
@@ -51,29 +55,7 @@ func (p *php) modeOf(r *phpRead) *Refusal {
 	if !plain {
 		return refuse("mode", "it is not known what form the row has")
 	}
-	mode := ""
-	if len(args) > 0 {
-		mode = args[0].Constant()
-		if args[0].Is("Expr_ConstFetch") {
-			mode = strings.ToUpper(last(args[0].Name()))
-		}
-	}
-	switch name := bareName2(r.fetch); {
-	case name == "fetch_assoc" && len(args) == 0:
-		r.mode = "ASSOC"
-	case name == "fetch_row" && len(args) == 0:
-		r.mode = "NUM"
-	case name == "fetch_array" && len(args) == 0:
-		r.mode = "BOTH"
-	case name == "fetch_array" && len(args) == 1 && strings.HasPrefix(mode, "MYSQLI_"):
-		r.mode = strings.TrimPrefix(mode, "MYSQLI_")
-	case name == "fetchcolumn" && (len(args) == 0 || len(args) == 1 && args[0].Is("Scalar_LNumber") && args[0].Int("value") == 0):
-		r.mode = "COLUMN"
-	case name == "fetch" && len(args) == 0:
-		r.mode = p.text.fetchMode
-	case name == "fetch" && len(args) == 1 && strings.HasPrefix(mode, "PDO::FETCH_"):
-		r.mode = strings.TrimPrefix(mode, "PDO::FETCH_")
-	}
+	r.mode = p.modeName(r, args)
 	if name := r.toldMode(); name != "" {
 		return refuse("mode", "$%s is told what form rows have", name)
 	}
@@ -84,6 +66,37 @@ func (p *php) modeOf(r *phpRead) *Refusal {
 		return refuse("mode", "each turn has an object of its own")
 	}
 	return refuse("mode", "it is not known what form the row has")
+}
+
+// modeName is the form of a row by what a fetch is given, "" if it is not known.
+func (p *php) modeName(r *phpRead, args []*phpNode) string {
+	if r.ofStatement() {
+		return map[string]string{"PDO": p.text.fetchMode, "mysqli": "ASSOC"}[r.api]
+	}
+	mode := ""
+	if len(args) > 0 {
+		mode = args[0].Constant()
+		if args[0].Is("Expr_ConstFetch") {
+			mode = strings.ToUpper(last(args[0].Name()))
+		}
+	}
+	switch name := bareName2(r.fetch); {
+	case name == "fetch_assoc" && len(args) == 0:
+		return "ASSOC"
+	case name == "fetch_row" && len(args) == 0, name == "fetch_all" && len(args) == 0:
+		return "NUM"
+	case name == "fetch_array" && len(args) == 0:
+		return "BOTH"
+	case (name == "fetch_array" || name == "fetch_all") && len(args) == 1 && strings.HasPrefix(mode, "MYSQLI_"):
+		return strings.TrimPrefix(mode, "MYSQLI_")
+	case name == "fetchcolumn" && (len(args) == 0 || len(args) == 1 && args[0].Is("Scalar_LNumber") && args[0].Int("value") == 0):
+		return "COLUMN"
+	case (name == "fetch" || name == "fetchall") && len(args) == 0:
+		return p.text.fetchMode
+	case (name == "fetch" || name == "fetchall") && len(args) == 1 && strings.HasPrefix(mode, "PDO::FETCH_"):
+		return strings.TrimPrefix(mode, "PDO::FETCH_")
+	}
+	return ""
 }
 
 // toldMode is the variable of the read that is told what form rows have.
@@ -116,6 +129,9 @@ func (r *phpRead) find(varies func(*phpNode) bool) *Refusal {
 	if at < 0 {
 		return refuse("key", "none of its values is another one in each turn")
 	}
+	if r.list {
+		return r.findInBranch(at)
+	}
 	i := slices.IndexFunc(r.sql.equal, func(e equality) bool { return e.param == at })
 	if i < 0 {
 		return refuse("statement", "the loop's value is not compared by `column = ?`")
@@ -129,6 +145,9 @@ func (r *phpRead) find(varies func(*phpNode) bool) *Refusal {
 
 // column checks the column of the key by the schema.
 func (p *php) column(r *phpRead) *Refusal {
+	if r.list {
+		return nil // each branch compares as its statement did
+	}
 	s, table, column := p.program.schema, r.sql.table, r.key.column
 	t := s.typeOf(table, column)
 	if i := strings.IndexByte(t, '('); i >= 0 {
@@ -139,7 +158,7 @@ func (p *php) column(r *phpRead) *Refusal {
 		return refuse("key", "neither a .sql file nor a run shows the type of %s.%s", table, column)
 	case !slices.Contains(phpIntegers, t):
 		return refuse("key", "%s.%s is of type %s: what is equal to a value is the server's to say", table, column, t)
-	case !s.isUnique(table, column):
+	case !r.sql.sum && !s.isUnique(table, column):
 		return refuse("key", "neither a .sql file nor a run shows that %s.%s is unique", table, column)
 	case s.tables[strings.ToLower(table)].filled != "":
 		return refuse("key", "%s has a column that is filled with zeros", table)
@@ -192,7 +211,7 @@ func (r *phpRead) inTexts(as string) (before, after string) {
 			listEnd = w.from
 			break
 		}
-		if w.is("*") && !ws[i-1].is(".") {
+		if w.is("*") && !ws[i-1].is(".") && !ws[i-1].is("(") {
 			columns.WriteString(text[from:w.from] + of + ".*")
 			from = w.to
 		}
@@ -209,5 +228,9 @@ func (r *phpRead) inTexts(as string) (before, after string) {
 	if !strings.HasSuffix(middle, " ") && !strings.HasSuffix(middle, "\n") {
 		middle += " "
 	}
-	return text[:r.sql.list] + list + middle + "IN (", ")" + text[r.key.to:r.sql.end]
+	after = ")" + text[r.key.to:r.sql.end]
+	if r.sql.sum {
+		after += r.withNone(full, as)
+	}
+	return text[:r.sql.list] + list + middle + "IN (", after
 }

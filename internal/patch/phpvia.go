@@ -13,6 +13,7 @@ type phpVia struct {
 	key   int        // parameter that is the key
 	// missing: it gives false where there is no row.
 	missing bool
+	cast    string // "(int) ", which it makes of a value
 }
 
 // inFunction is a read whose statements stand in a function that a loop may call.
@@ -31,7 +32,7 @@ func (f *phpFinder) inFunction(r *phpRead, why *Refusal) {
 	}
 	for _, of := range f.holding(scope.Name()) {
 		of.php.tree.Walk(func(n *phpNode) bool {
-			if via.isCall(n) && n.Around(append(phpLoops, phpScopes...)...).Is(phpLoops...) {
+			if via.isCall(n) && loopAround(n).Is(phpLoops...) {
 				f.call(of, n, via, why)
 			}
 			return true
@@ -48,7 +49,7 @@ func (v *phpVia) isCall(n *phpNode) bool {
 
 // call is one call of the function in a loop.
 func (f *phpFinder) call(of *file, call *phpNode, via *phpVia, why *Refusal) {
-	at := f.place(of, call, "a row read by key in each turn of a loop, in the function "+via.fn.node.Name(), via.read)
+	at := f.place(of, call, via.read.what()+" read by key in each turn of a loop, in the function "+via.fn.node.Name(), via.read)
 	one := *via
 	w := &phpWriter{php: f.php, f: of, read: via.read, place: at, at: call, scope: phpScope(call), via: &one}
 	args, plain := call.Args()
@@ -142,15 +143,51 @@ func (v *phpVia) only() *Refusal {
 
 // returns: what is returned is the row, or null for none.
 func (v *phpVia) returns(e *phpNode, row string, null bool) *Refusal {
-	r := v.read
+	r, t := v.read, phpReturnType(v.fn.node)
+	if r.mode == "COLUMN" && !r.list && r.sql != nil && r.sql.sum {
+		v.cast, e = castIn(e)
+	}
 	is := func(e *phpNode) bool { return e == r.fetch || row != "" && e.Variable() == row }
 	other := !is(e) && !orNull(e, is)
 	null = null || !is(e)
-	if other || null && r.mode == "COLUMN" {
+	switch {
+	case other || null && (r.mode == "COLUMN" || r.list):
 		return refuse("function", "%s returns something else than the row", v.fn.node.Name())
+	case r.mode == "COLUMN" && !r.list && t != nil && (v.cast == "" || !strings.EqualFold(v.cast, "("+t.Name()+") ")) && !strings.EqualFold(t.Name(), "mixed"):
+		return refuse("function", "%s makes a %s of what it returns", v.fn.node.Name(), v.fn.f.phpText(t))
 	}
-	v.missing = !null && r.api == "PDO"
+	v.missing = !null && r.api == "PDO" && (t == nil || givesFalse(t))
 	return v.plainParameters()
+}
+
+// phpReturnType is the type that a function declares to return, nil if it declares none.
+func phpReturnType(fn *phpNode) *phpNode { return fn.Node("returnType") }
+
+// givesFalse: what has a type may be false.
+func givesFalse(t *phpNode) bool {
+	if t.Is("UnionType") {
+		return slices.ContainsFunc(t.List("types"), givesFalse)
+	}
+	return slices.Contains([]string{"false", "bool", "mixed"}, strings.ToLower(t.Name()))
+}
+
+// castIn is the cast around an expression, as it is written, and what is cast.
+func castIn(e *phpNode) (string, *phpNode) {
+	switch {
+	case e.Is("Expr_Cast_Int"):
+		return "(int) ", e.Node("expr")
+	case e.Is("Expr_Cast_String"):
+		return "(string) ", e.Node("expr")
+	}
+	return "", e
+}
+
+// castOf is the cast of what a function gives, "" if it has none.
+func (v *phpVia) castOf() string {
+	if v == nil {
+		return ""
+	}
+	return v.cast
 }
 
 // setsUp: statements only give the connection and the text of the statement.
@@ -235,7 +272,7 @@ func (v *phpVia) reader(w *phpWriter) string {
 	lead := w.place.Lead()
 	f := v.fn.f
 	if lead.reader == "" {
-		lead.reader = w.fresh(v.fn.node.List("stmts")[0], pluralName(v.fn.node.Name()))
+		lead.reader = w.fresh(v.fn.node.List("stmts")[0], v.readerName())
 		v.declare(w, lead.in(f))
 	}
 	args, _ := w.at.Args()
@@ -249,6 +286,20 @@ func (v *phpVia) reader(w *phpWriter) string {
 	}
 	head := string(w.f.src[w.at.From:w.at.Node("name").From]) + lead.reader
 	return strings.ReplaceAll(head, "%", "%%") + "(" + strings.Join(texts, ", ") + ")"
+}
+
+// readerName is the name of the function beside.
+func (v *phpVia) readerName() string {
+	name, snake := v.fn.node.Name(), strings.Contains(v.fn.node.Name(), "_")
+	switch {
+	case v.read.list && snake:
+		return name + "_reader"
+	case v.read.list:
+		return name + "Reader"
+	case snake:
+		return strings.Replace(pluralName(name), "OfAll", "_of_all", 1)
+	}
+	return pluralName(name)
 }
 
 // pluralName of a function: get_user, getUser, find.
@@ -293,6 +344,6 @@ func (v *phpVia) declare(w *phpWriter, place *Place) {
 	lines = append(lines, at.body(v.read, keys, unit, taken)...)
 	from, to := fn.From, fn.Node("name").From
 	head := string(f.src[from:to])
-	tell := place.Lead().reader + " " + phpTell(v.missing)
+	tell := place.Lead().reader + " " + phpTell(v.read, v.missing)
 	at.declare(fn, head+place.Lead().reader, params, lines, unit, tell)
 }

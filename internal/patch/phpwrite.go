@@ -15,7 +15,14 @@ func (w *phpWriter) write() {
 	stmt, _, _ := phpStatement(w.at)
 	name := w.rowName()
 	rows := "$" + w.freshVariable(w.at, plural(name))
-	call, before := w.reader(plural(name), unit)
+	if w.read.list {
+		rows = "$" + w.freshVariable(w.at, name+"Of")
+	}
+	all := plural(name)
+	if w.read.list {
+		all = name
+	}
+	call, before := w.reader(all, unit)
 	loopIndent, indent := w.f.phpIndent(w.loop.node), w.f.phpIndent(stmt)
 
 	var head []string
@@ -27,13 +34,20 @@ func (w *phpWriter) write() {
 	w.writeHead()
 	ask := rows + " = " + rows + " ?? " + fmt.Sprintf(call, w.loop.gathered()) + ";"
 	found := rows + "[" + w.lookup() + "]"
+	if w.read.list {
+		found = rows + "(" + w.lookup() + ")"
+	}
+	if each := w.overList(); each != nil {
+		w.writeList(each, ask, found, indent, unit)
+		return
+	}
 	if w.via != nil || len(w.read.region) == 1 {
 		w.insert(stmt, indent, []string{ask})
 		n := w.at
 		if w.via == nil {
 			n = w.read.fetch
 		}
-		w.replaceCall(n, found+" ?? "+w.f.phpText(n))
+		w.replaceCall(n, w.orRead(found, n))
 		return
 	}
 	w.writeRegion(ask, found, name, indent, unit)
@@ -51,7 +65,7 @@ func (w *phpWriter) writeRegion(ask, found, name, indent, unit string) {
 	if target != "" && w.needed(target[1:], region) {
 		target = "" // what the read needs it for would be gone
 	}
-	alone := target != ""
+	alone := target != "" && !w.read.wrapped()
 	if !alone {
 		target, to = "$"+w.freshVariable(w.at, name), region[len(region)-2].To
 	}
@@ -61,8 +75,19 @@ func (w *phpWriter) writeRegion(ask, found, name, indent, unit string) {
 	fmt.Fprintf(&b, "\n%s}", indent)
 	w.edit(from, to, b.String())
 	if !alone {
-		w.replaceCall(w.read.fetch, target+" ?? "+w.f.phpText(w.read.fetch))
+		w.replaceCall(w.read.fetch, w.orRead(target, w.read.fetch))
 	}
+}
+
+// orRead is what was found, or what is read alone where there is none.
+func (w *phpWriter) orRead(found string, n *phpNode) string {
+	switch cast := w.via.castOf(); {
+	case w.read.wrapped():
+		return "isset(" + found + ") ? " + cast + found + "[0] : " + w.f.phpText(n)
+	case cast != "":
+		return "isset(" + found + ") ? " + cast + found + " : " + w.f.phpText(n)
+	}
+	return found + " ?? " + w.f.phpText(n)
 }
 
 // needed: the statements of a read name the variable that its row is put into.
@@ -80,7 +105,7 @@ func (w *phpWriter) edit(from, to int, text string) {
 // operator may take a part of it.
 func (w *phpWriter) replaceCall(n *phpNode, text string) {
 	in := n.Parent
-	if !(in.Is("Expr_Assign") && in.Node("expr") == n && in.Parent.Is("Stmt_Expression") || in.Is("Stmt_Return", "Arg", "Stmt_Echo", "Expr_ArrayItem")) {
+	if !(in.Is("Expr_Assign") && in.Node("expr") == n && in.Parent.Is("Stmt_Expression") || in.Is("Stmt_Return", "Stmt_Foreach", "Arg", "Stmt_Echo", "Expr_ArrayItem")) {
 		text = "(" + text + ")"
 	}
 	w.edit(n.From, n.To, text)
@@ -159,10 +184,12 @@ func (w *phpWriter) rowName() string {
 		n = n.Parent
 	}
 	name := ""
-	if a := n.Parent; a.Is("Expr_Assign") && a.Node("expr") == n {
+	if a := n.Parent; a.Is("Expr_Assign") && a.Node("expr") == n && w.overList() == nil {
 		name = a.Node("var").Variable()
 	}
-	if name == "" {
+	if name == "" && w.read.list {
+		name = strings.ToLower(w.read.sql.table)
+	} else if name == "" {
 		name = strings.TrimSuffix(strings.ToLower(w.read.sql.table), "s")
 	}
 	return strings.Trim(phpNotWord.ReplaceAllString(name, "_"), "_")
@@ -187,7 +214,7 @@ func (w *phpWriter) reader(name, unit string) (call string, before []string) {
 		params, args = append(params, given), append(args, "$"+v)
 	}
 	params, args = append(params, "array $keys"), append(args, "%s")
-	tell := phpTell(r.api == "PDO" && !r.null)
+	tell := phpTell(r, r.api == "PDO" && !r.null)
 	switch {
 	case fn.Is("Stmt_ClassMethod") && fn.Parent.Is("Stmt_Class", "Stmt_Trait"):
 		name = w.fresh(w.at, w.nameOf(name, r))
@@ -215,8 +242,15 @@ func (w *phpWriter) reader(name, unit string) (call string, before []string) {
 }
 
 // phpTell says what a function does that reads rows.
-func phpTell(missing bool) string {
-	if missing {
+func phpTell(r *phpRead, missing bool) string {
+	switch {
+	case r.list:
+		return "returns a function that gives the list of a key, null for one to be read alone; it reads those of " + r.most() + " keys at once"
+	case r.wrapped():
+		return "returns what there is of all keys by key, each in an array, since it may be null"
+	case r.sql.sum:
+		return "returns what there is of all keys by key"
+	case missing:
 		return "returns the rows of all keys by key, false for those without one"
 	}
 	return "returns the rows of all keys by key"
@@ -246,7 +280,11 @@ func phpCamel(name string) string {
 func (w *phpWriter) declare(fn *phpNode, head string, params, body []string, unit, tell string) {
 	indent := w.f.phpIndent(fn)
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n\n%s/** %s. */\n%s%s(%s): array\n%s{\n", indent, tell, indent, head, strings.Join(params, ", "), indent)
+	gives := "array"
+	if w.read.list {
+		gives = "callable"
+	}
+	fmt.Fprintf(&b, "\n\n%s/** %s. */\n%s%s(%s): %s\n%s{\n", indent, tell, indent, head, strings.Join(params, ", "), gives, indent)
 	for _, l := range body {
 		b.WriteString(indent + unit + l + "\n")
 	}

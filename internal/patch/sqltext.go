@@ -379,10 +379,7 @@ func touched(text string) (tables []string, writes, locks, all bool) {
 	verb := strings.ToUpper(ws[0].text)
 	switch verb {
 	case "SELECT", "SHOW", "DESCRIBE", "EXPLAIN":
-		for i, w := range ws {
-			locks = locks || w.is("FOR") && i+1 < len(ws) && (ws[i+1].is("UPDATE") || ws[i+1].is("SHARE")) || w.is("LOCK") || w.is(":=")
-			writes = writes || w.is("GET_LOCK") || w.is("LAST_INSERT_ID") && i+2 < len(ws) && !ws[i+2].is(")") || w.is("INTO")
-		}
+		writes, locks = readsMore(ws)
 		return nil, writes, locks, writes
 	case "INSERT", "REPLACE", "UPDATE", "DELETE":
 		for i, w := range ws {
@@ -393,4 +390,15 @@ func touched(text string) (tables []string, writes, locks, all bool) {
 		return tables, true, true, len(tables) == 0
 	}
 	return nil, true, true, true
+}
+
+// readsMore: a SELECT writes or locks as well.
+func readsMore(ws []word) (writes, locks bool) {
+	for i, w := range ws {
+		locks = locks || w.is("FOR") && i+1 < len(ws) && (ws[i+1].is("UPDATE") || ws[i+1].is("SHARE")) || w.is("LOCK") || w.is(":=")
+		// What it gives depends on the statement before it: nothing between may change.
+		locks = locks || w.is("FOUND_ROWS") || w.is("ROW_COUNT")
+		writes = writes || w.is("GET_LOCK") || w.is("LAST_INSERT_ID") && i+2 < len(ws) && !ws[i+2].is(")") || w.is("INTO")
+	}
+	return writes, locks
 }

@@ -151,6 +151,11 @@ function row(string $sql, array $params = []): ?array
     return query($sql, $params)->fetch() ?: null;
 }
 
+function all_rows(string $sql, array $params): array
+{
+    return query($sql, $params)->fetchAll();
+}
+
 /** Tells what it was asked. */
 function told_row(string $sql, array $params = []): ?array
 {

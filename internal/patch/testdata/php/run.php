@@ -5,7 +5,7 @@
 $dsn = "mysql:unix_socket=$socket;dbname=app;charset=utf8mb4";
 $emulate = (bool) $emulate;
 mysqli_report(MYSQLI_REPORT_ERROR | MYSQLI_REPORT_STRICT);
-foreach (['connect', 'plain', 'traps', 'link', 'helpers', 'writes', 'writetraps', 'kept', 'draws', 'shop/Catalogue'] as $file) {
+foreach (['connect', 'plain', 'traps', 'link', 'helpers', 'writes', 'writetraps', 'kept', 'draws', 'lists', 'sums', 'listtraps', 'shop/Catalogue'] as $file) {
     require __DIR__ . "/$file.php";
 }
 $runSeed = (int) $seed;
@@ -14,7 +14,7 @@ function run_fill(int $seed): void
 {
     mt_srand($seed);
     $db = db();
-    foreach (['DELETE FROM users', 'DELETE FROM posts', 'DELETE FROM notes', 'DELETE FROM padded', 'DELETE FROM weights', 'DELETE FROM log', 'DELETE FROM marks'] as $sql) {
+    foreach (['DELETE FROM users', 'DELETE FROM posts', 'DELETE FROM notes', 'DELETE FROM padded', 'DELETE FROM weights', 'DELETE FROM log', 'DELETE FROM marks', 'DELETE FROM comments', 'DELETE FROM rates'] as $sql) {
         $db->exec($sql);
     }
     $rows = mt_rand(0, 40);
@@ -28,6 +28,13 @@ function run_fill(int $seed): void
     $rows = mt_rand(0, 40);
     for ($i = 1; $i <= $rows; $i++) {
         $db->exec(sprintf("INSERT INTO posts VALUES (%d, %s, 't%d', %s)", $i, mt_rand(0, 5) ? mt_rand(0, 45) : 'NULL', $i, mt_rand(0, 2) ? mt_rand(0, 999) / 100 : 'NULL'));
+    }
+    $null = fn ($value) => mt_rand(0, 3) ? $value : 'NULL';
+    $rows = mt_rand(0, 90);
+    for ($i = 1; $i <= $rows; $i++) {
+        $db->exec(sprintf("INSERT INTO comments VALUES (%d, %d, %s, '%s', %s, %s, %s, %s)", $i * 7 % 97, mt_rand(-1, 30), $null(mt_rand(0, 9)), ['c1', 'C1', '2', '02', 'a'][mt_rand(0, 4)],
+            $null(mt_rand(0, 5)), $null(mt_rand(0, 999) / 100), $null(mt_rand() / 7), $null("'2026-01-0" . mt_rand(1, 4) . "'")));
+        $db->exec(sprintf('INSERT INTO rates VALUES (%d, %d, %s)', $i, mt_rand(0, 30), mt_rand(0, 1000) / 7));
     }
 }
 
@@ -68,7 +75,7 @@ function run_say(string $name, callable $work): void
         $said = get_class($e) . ': ' . preg_replace('/, called in .*| must be of type| at row \d+/', '', $e->getMessage());
     }
     $said .= ob_get_clean();
-    $left = md5(json_encode([db()->query('SELECT * FROM users')->fetchAll(), db()->query('SELECT text FROM log ORDER BY id')->fetchAll(), db()->query('SELECT * FROM notes')->fetchAll(), db()->query('SELECT * FROM posts')->fetchAll(), db()->query('SELECT * FROM marks')->fetchAll()]));
+    $left = md5(json_encode([db()->query('SELECT * FROM users')->fetchAll(), db()->query('SELECT text FROM log ORDER BY id')->fetchAll(), db()->query('SELECT * FROM notes')->fetchAll(), db()->query('SELECT * FROM posts')->fetchAll(), db()->query('SELECT * FROM marks')->fetchAll(), db()->query('SELECT * FROM comments')->fetchAll()]));
     echo json_encode([$name, $said, $left], JSON_INVALID_UTF8_SUBSTITUTE), "\n";
 }
 
@@ -110,6 +117,22 @@ foreach ([1, 2, 3] as $round) {
         'addCounting', 'renameEach'], fn ($f) => $f($pdo, run_posts()));
     $with(['moveEach', 'raiseEach', 'dropNamed', 'dropTold', 'dropCounted', 'markBound', 'forgetBound', 'forget'], fn ($f) => $f($pdo, run_keys()));
     $with(['kindsOf', 'kindTraps', 'numbersDrawn'], fn ($f) => $f(run_keys()));
+    $with(['comments', 'latest', 'listsInText', 'commentCounts', 'countsInPosts', 'starsInPosts', 'lastDays', 'countedPosts', 'summedPosts', 'allComments', 'answersEach', 'renamesEach', 'countsAndRaises',
+        'pairsOf'], fn ($f) => $f($pdo, run_posts()));
+    $with(['wordsUntil', 'withAuthors', 'byText', 'starsAbove', 'totals', 'averages', 'sumInText', 'lockedLists', 'shuffledLists', 'objectLists', 'pairLists', 'taggedLists', 'rateLists', 'otherLists', 'countedLists',
+        'foundLists', 'foundRows', 'weightSums', 'firstWords', 'countsByText', 'countsAbove', 'countsAndSums', 'countTexts', 'scoreTexts', 'sureUsers', 'firstAndRest'], fn ($f) => $f($pdo, run_keys()));
+    $with(['overStatement', 'lastOfWhile', 'starsOfWhile', 'twoAtOnce', 'restOfWhile', 'changesStatement'], fn ($f) => $f($pdo, run_keys()));
+    $with(['whileComments', 'authorsOfLists', 'raisesInWhile'], fn ($f) => $f($pdo, run_posts()));
+    run_say('deepLists', fn () => deepLists($pdo, ['a' => run_posts(), 'b' => run_posts(), 'c' => []]));
+    run_say('linkWhile', fn () => linkWhile(link_of(), run_posts()));
+    run_say('linkRows', fn () => linkRows(link_of(), run_keys()));
+    $with(['listsSent', 'sumsSent'], fn ($f) => $f(run_posts()));
+    run_say('listsFetched', fn () => listsFetched(array_map('strval', run_keys())));
+    run_say('someOf', fn () => someOf($pdo, run_posts(), 3));
+    run_say('listsTold', fn () => listsTold($pdo, run_keys(), 'count'));
+    run_say('downwards', fn () => downwards($pdo, 3));
+    $with(['linkLists', 'linkSums'], fn ($f) => $f(link_of(), run_posts()));
+    $with(['linkTexts', 'linkTotals'], fn ($f) => $f(link_of(), run_keys()));
     run_say('sent_notes', fn () => sent_notes(run_posts(), 'sent'));
     run_say('sent_marks', fn () => sent_marks(run_keys(), 'all'));
     run_say('link_notes', fn () => link_notes(link_of(), run_posts()));

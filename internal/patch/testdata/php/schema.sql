@@ -51,3 +51,18 @@ CREATE TABLE seen_ids (id BIGINT NOT NULL);
 INSERT INTO seen_ids VALUES (0);
 CREATE TABLE lent_ids (id BIGINT NOT NULL);
 INSERT INTO lent_ids VALUES (0);
+CREATE TABLE comments (
+    id INT NOT NULL PRIMARY KEY,
+    post_id BIGINT NOT NULL,
+    user_id INT NULL,
+    text VARCHAR(40) NOT NULL,
+    stars INT NULL,
+    price DECIMAL(8,2) NULL,
+    weight DOUBLE NULL,
+    day DATE NULL
+);
+CREATE TABLE rates (
+    id INT NOT NULL PRIMARY KEY,
+    post_id INT NOT NULL,
+    rate FLOAT NOT NULL
+);

@@ -9,6 +9,30 @@ import (
 
 // Cases are the programs whose answers are compared, by name.
 var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
+	"foundEach":         func(app *env.App, posts []env.Post) (any, error) { return foundEach(app, posts) },
+	"asksThen":          func(app *env.App, _ []env.Post) (any, error) { return asksThen(app) },
+	"byPointer":         func(app *env.App, _ []env.Post) (any, error) { return byPointer(app) },
+	"newTransaction":    func(app *env.App, _ []env.Post) (any, error) { return newTransaction(app) },
+	"nameTwice":         func(app *env.App, posts []env.Post) (any, error) { return nameTwice(app, posts) },
+	"memberAgain":       func(app *env.App, posts []env.Post) (any, error) { return memberAgain(app, posts) },
+	"intoTheSame":       func(app *env.App, posts []env.Post) (any, error) { return intoTheSame(app, posts) },
+	"onlySometimes":     func(app *env.App, posts []env.Post) (any, error) { return onlySometimes(app, posts) },
+	"threeTimes":        func(app *env.App, _ []env.Post) (any, error) { return threeTimes(app) },
+	"raisesBetween":     func(app *env.App, _ []env.Post) (any, error) { return raisesBetween(app) },
+	"raisesByCall":      func(app *env.App, _ []env.Post) (any, error) { return raisesByCall(app) },
+	"underLock":         func(app *env.App, _ []env.Post) (any, error) { return underLock(app) },
+	"otherViewer":       func(app *env.App, _ []env.Post) (any, error) { return otherViewer(app) },
+	"changesWhatIsRead": func(app *env.App, _ []env.Post) (any, error) { return changesWhatIsRead(app) },
+	"changesByPointer":  func(app *env.App, _ []env.Post) (any, error) { return changesByPointer(app) },
+	"otherTypes":        func(app *env.App, _ []env.Post) (any, error) { return otherTypes(app) },
+	"sharesPointers":    func(app *env.App, _ []env.Post) (any, error) { return sharesPointers(app) },
+	"holdsMore":         func(app *env.App, _ []env.Post) (any, error) { return holdsMore(app) },
+	"goesOn":            func(app *env.App, _ []env.Post) (any, error) { return goesOn(app) },
+	"drawn":             func(app *env.App, _ []env.Post) (any, error) { return drawn(app) },
+	"locksAgain":        func(app *env.App, _ []env.Post) (any, error) { return locksAgain(app) },
+	"sumAgain": func(app *env.App, _ []env.Post) (any, error) {
+		return sumAgain(context.Background(), app.DB.DB, app.Viewer)
+	},
 	"authors": func(app *env.App, posts []env.Post) (any, error) { return authors(app, posts) },
 	"authorsThere": func(app *env.App, posts []env.Post) (any, error) {
 		var list []*env.Post

@@ -27,6 +27,30 @@ func overRows(s *store) error {
 	return rows.Err()
 }
 
+// It asks what the read before it found.
+//
+// want P1 refused: writes
+func foundEach(app *env.App, posts []env.Post) ([]int, error) {
+	tx, err := app.DB.Beginx()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	var out []int
+	for _, p := range posts {
+		var name string
+		if err := tx.Get(&name, "SELECT name FROM users WHERE id = ?", p.UserID); err != nil {
+			return nil, err
+		}
+		var n int
+		if err := tx.Get(&n, "SELECT FOUND_ROWS()"); err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
 type code struct{ n int }
 
 // Value is what is stored.

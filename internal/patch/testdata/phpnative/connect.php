@@ -1,0 +1,13 @@
+<?php
+// Connections whose statements the server prepares.
+
+function connect(): PDO
+{
+    return new PDO($GLOBALS['dsn'], 'root', '', [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION, PDO::ATTR_EMULATE_PREPARES => false]);
+}
+
+function link_of(): mysqli
+{
+    static $link = null;
+    return $link ??= mysqli_connect(null, 'root', '', 'app', 0, $GLOBALS['socket']);
+}
