@@ -296,6 +296,9 @@ func (c *Collector) Stop(ctx context.Context, result *load.Result) (*Evidence, e
 	c.system(ctx, ev)
 	if result != nil {
 		ev.Health = append(ev.Health, generatorHealth(result, c.opts.Benchmark != nil))
+		for i := range result.Refusals {
+			ev.Health = append(ev.Health, Health{Source: "answers", Text: result.Refusals[i].String()})
+		}
 	}
 	for _, f := range c.fpms {
 		f.tell(ev)

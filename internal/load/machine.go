@@ -257,6 +257,9 @@ func (u *user) answered(now time.Duration) doing {
 	if u.method == "GET" && !unchanged {
 		u.observe(u.target, res, u.text, u.print, counted, now-u.began)
 	}
+	if o == succeeded && u.hop == 0 && u.asset < 0 {
+		u.lookOutcome(st)
+	}
 	if o != succeeded {
 		u.fail()
 		return u.proceed(now)

@@ -67,12 +67,14 @@ type Result struct {
 	BytesIn           int64   `json:"bytes_in"`
 	Connects          int64   `json:"connects"` // connections opened in the window
 
-	Routes  []RouteResult  `json:"routes"`            // sorted by total time, most first
-	Latency Percentiles    `json:"latency"`           // of all requests
-	Samples []Mismatch     `json:"samples,omitempty"` // at most MaxSamples
-	Series  []SeriesPoint  `json:"series"`            // one point a second
-	Ticks   []int64        `json:"ticks,omitempty"`   // right answers in each 100 ms of a window up to a minute
-	Assets  []StaticSample `json:"assets,omitempty"`  // one per distinct GET that answered with a file-like type
+	Routes  []RouteResult `json:"routes"`            // sorted by total time, most first
+	Latency Percentiles   `json:"latency"`           // of all requests
+	Samples []Mismatch    `json:"samples,omitempty"` // at most MaxSamples
+	// Refusals are routes whose right answers say in their JSON body that they failed.
+	Refusals []Refusal      `json:"refusals,omitempty"`
+	Series   []SeriesPoint  `json:"series"`           // one point a second
+	Ticks    []int64        `json:"ticks,omitempty"`  // right answers in each 100 ms of a window up to a minute
+	Assets   []StaticSample `json:"assets,omitempty"` // one per distinct GET that answered with a file-like type
 	// Pages are what strangers asked for with GET that is no file, most time first.
 	Pages []PageSample `json:"pages,omitempty"`
 	// TellingHeaders of the scenario, in lower case, may tell who asks.

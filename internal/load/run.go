@@ -361,6 +361,7 @@ func (r *run) result(started time.Time, used generator, failed bool, warm warmth
 	r.visited(res, time.Since(r.meter.base))
 	warm.told(res, o.Arrivals)
 	res.Samples = r.samples.sorted()
+	res.Refusals = refusalsOf(r.users, o.Scenario.routes)
 	res.Assets = r.statics.samples(r.users)
 	res.Pages, res.TellingHeaders = r.pages.samples(r.users), o.Scenario.OwnHeaders()
 	res.TakesBrotli = o.Scenario.TakesBrotli()

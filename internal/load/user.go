@@ -66,6 +66,7 @@ type user struct {
 	path, next, body, out []byte
 	scratch               []byte
 	text                  []byte     // the answer's body, decoded
+	refusals              []Refusal  // by route; nil: no answer was looked at
 	dom                   *html.Node // of text, if it was asked for
 	masked                []byte
 	reference             []byte // the golden answer that text is not

@@ -165,35 +165,6 @@ func TestIdsInLinks(t *testing.T) {
 	}
 }
 
-func TestOutcomeOf(t *testing.T) {
-	for body, want := range map[string]string{
-		`{"errno": 0, "data": []}`:                     "errno 0 true",
-		`{"errno":501,"errmsg":"log in"}`:              "errno 501 false",
-		`{"error_code":"0","list":[1]}`:                `error_code "0" true`,
-		`{"data":{},"success":true}`:                   "success true true",
-		`{"success":false,"message":"no"}`:             "success false false",
-		`{"code":200,"msg":"ok","data":null}`:          "code 200 true",
-		`{"status":"success","data":{"id":1}}`:         `status "success" true`,
-		`{"msg":"","code":"00000"}`:                    `code "00000" true`,
-		`{"id":5,"status":"shipped","data":1}`:         "",
-		`{"code":"EUR","message":"x"}`:                 "",
-		`{"status":"ok"}`:                              "",
-		`{"errno":null}`:                               "",
-		`{"success":{"a":1}}`:                          "",
-		`[{"errno":0}]`:                                "",
-		`{"errno":0`:                                   "",
-		`{"result":{"code":0},"ok":"yes","code":1234}`: "",
-	} {
-		got := ""
-		if o, ok := outcomeOf(body); ok {
-			got = fmt.Sprint(o.field, " ", o.value, " ", o.good)
-		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", body, got, want)
-		}
-	}
-}
-
 // A recorded refusal is told, and expected as it was.
 func TestRecordedRefusal(t *testing.T) {
 	srv := httptest.NewServer(&counter{orders: map[int]int{}})

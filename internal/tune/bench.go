@@ -37,6 +37,8 @@ type Bench struct {
 	benchmark   benchmark
 	// pace is how long runs of experiments are; nil: as the scenario says.
 	pace *experiment.Pace
+	// refused: it was told that answers say that they failed.
+	refused bool
 	// instead makes runs up, without load and collectors; tests set it.
 	instead func(ctx context.Context, o RunOptions) (*store.Run, error)
 }
@@ -172,7 +174,21 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 		}
 	}
 	b.Listeners.feed.ends(err == nil)
+	if err == nil {
+		b.noteRefusals(run)
+	}
 	return run, err
+}
+
+// noteRefusals tells once of answers that say in their body that they failed.
+func (b *Bench) noteRefusals(run *store.Run) {
+	if b.refused || len(run.Evidence.Load.Refusals) == 0 {
+		return
+	}
+	b.refused = true
+	for i := range run.Evidence.Load.Refusals {
+		b.note(run.Evidence.Load.Refusals[i].String())
+	}
 }
 
 // mostLonger is how often a run is made again, longer: how long a session takes is
