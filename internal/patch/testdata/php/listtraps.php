@@ -178,7 +178,7 @@ function countedLists(PDO $pdo, array $ids): array
 
 /**
  * The number of rows is asked for by another statement.
- * want P2 refused: left
+ * want P2 refused: writes
  */
 function foundLists(PDO $pdo, array $ids): array
 {
@@ -193,7 +193,7 @@ function foundLists(PDO $pdo, array $ids): array
 }
 
 /**
- * The same of a row.
+ * The same behind the loop.
  * want P1 refused: left
  */
 function foundRows(PDO $pdo, array $ids): array
@@ -203,9 +203,9 @@ function foundRows(PDO $pdo, array $ids): array
         $stmt = $pdo->prepare('SELECT id FROM users WHERE id = ?');
         $stmt->execute([$id]);
         $row = $stmt->fetch();
-        $out[] = [$row, $pdo->query('SELECT FOUND_ROWS()')->fetchColumn()];
+        $out[] = $row;
     }
-    return $out;
+    return [$out, $ids ? $pdo->query('SELECT FOUND_ROWS()')->fetchColumn() : 0];
 }
 
 /**
