@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -142,7 +143,7 @@ func TestPHPAnswersStay(t *testing.T) {
 	socket := phpSchema(t, dsn, phpCorpus)
 	_, places := phpFound(t)
 	after := phpPatched(t, places)
-	for _, seed := range []string{"1", "2", "3", "4", "5", "6"} {
+	for _, seed := range phpSeeds() {
 		for _, emulate := range []string{"0", "1"} {
 			asked := questions(t, dsn)
 			countersBack(t, dsn)
@@ -158,6 +159,18 @@ func TestPHPAnswersStay(t *testing.T) {
 			}
 		}
 	}
+}
+
+// phpSeeds of random data: two, or as many as KASOKU_PATCH_SEEDS says.
+func phpSeeds() (out []string) {
+	n, err := strconv.Atoi(os.Getenv("KASOKU_PATCH_SEEDS"))
+	if err != nil || n < 1 {
+		n = 2
+	}
+	for i := range n {
+		out = append(out, strconv.Itoa(i+1))
+	}
+	return out
 }
 
 // phpSchema makes the corpus's tables in the place of those of Go, and gives the server's socket.

@@ -37,7 +37,7 @@ func TestPHPPreparedOnceAnswers(t *testing.T) {
 	socket := phpSchema(t, dsn, phpNativeCorpus)
 	_, places := phpNativeFound(t)
 	after := phpPatchedOf(t, phpNativeCorpus, places)
-	for _, seed := range []string{"1", "2", "3", "4"} {
+	for _, seed := range phpSeeds() {
 		from := status(t, dsn, "Com_stmt_prepare")
 		wants := phpAnswers(t, phpNativeCorpus, socket, seed, "")
 		each := status(t, dsn, "Com_stmt_prepare") - from
