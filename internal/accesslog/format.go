@@ -288,6 +288,9 @@ func (f *Format) read(line []byte, spare *[]byte, e *Entry, c *clock) string {
 		c.key = c.key[:0]
 		why = f.try(line, e, c)
 	}
+	if why == "" && f.wrapped && e.Time.IsZero() {
+		e.Time = c.stampOf(line)
+	}
 	return why
 }
 

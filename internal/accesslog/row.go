@@ -60,14 +60,20 @@ func (r *Rows) Parse(line []byte, row *Row) (why string) {
 	return r.other(line, line, row)
 }
 
-// parseWrapped takes a line out of its envelope first.
+// parseWrapped takes a line out of its envelope first, whose time is the line's where
+// that has none.
 func (r *Rows) parseWrapped(line []byte, row *Row) string {
 	r.inner = append(r.inner[:0], line...)
 	inner, _ := unwrap(r.inner, nil)
-	if r.last < len(r.layouts) && r.layouts[r.last].read(inner, row, &r.clock) {
-		return ""
+	if r.last >= len(r.layouts) || !r.layouts[r.last].read(inner, row, &r.clock) {
+		if why := r.other(inner, line, row); why != "" {
+			return why
+		}
 	}
-	return r.other(inner, line, row)
+	if r.Times && row.Time.IsZero() {
+		row.Time = r.clock.stampOf(line)
+	}
+	return ""
 }
 
 // other looks for another layout that fits the line; whole is the line with its
