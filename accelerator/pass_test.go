@@ -297,3 +297,11 @@ func TestWithoutRules(t *testing.T) {
 		}
 	}
 }
+
+// A statement that is seen for the first time beside memory is looked through.
+func BenchmarkScan(b *testing.B) {
+	b.ReportAllocs()
+	for i := 0; i < b.N; i++ {
+		scan(otherRead)
+	}
+}

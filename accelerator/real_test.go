@@ -56,7 +56,9 @@ func mariadb(t *testing.T) string {
 		INSERT INTO users SELECT seq, CONCAT('u', seq), seq / 3, seq * 1.5, '2026-01-02 03:04:05.678', seq MOD 5 FROM seq_1_to_40;
 		UPDATE users SET name = NULL, team = NULL WHERE id = 7;
 		INSERT INTO teams SELECT seq, CONCAT('t', seq) FROM seq_0_to_4;
-		INSERT INTO posts SELECT seq, seq + 1 FROM seq_1_to_20; INSERT INTO posts VALUES (21, NULL), (22, 3), (23, 99);
+		INSERT INTO posts SELECT seq, seq + 1 FROM seq_1_to_20; INSERT INTO posts VALUES (21, NULL), (22, 3), (23, 99), (24, 1999);
+		CREATE TABLE years (id YEAR PRIMARY KEY, n INT) ENGINE=InnoDB;
+		INSERT INTO years VALUES (1999, 5);
 		INSERT INTO texts SELECT CONCAT('0', seq), 'x' FROM seq_1_to_9;
 		INSERT INTO many SELECT seq MOD 10, seq FROM seq_1_to_40;
 		INSERT INTO plain SELECT seq, seq FROM seq_1_to_30`); err != nil {
@@ -71,6 +73,7 @@ const (
 	team    = "SELECT title FROM teams WHERE id = ? LIMIT 1"
 	ofText  = "SELECT name FROM texts WHERE id = ?"
 	ofMany  = "SELECT n FROM many WHERE id = ?"
+	ofYear  = "SELECT n FROM years WHERE id = ?" // 99 is 1999
 	ofPlain = "SELECT n FROM plain WHERE id = ?"
 )
 
@@ -79,7 +82,7 @@ func realRules(t *testing.T, staleness string) *Rules {
 		return fmt.Sprintf(`{"id": %q, "kind": "prefetch", "after": %q, "column": %q, "statement": %q, "most": 8, "staleness": %q}`, id, after, column, statement, staleness)
 	}
 	return rulesOf(t, `{"format": 1, "rules": [`+strings.Join([]string{one("user", posts, "user_id", user), one("team", user, "team", team),
-		one("text", posts, "user_id", ofText), one("many", posts, "user_id", ofMany), one("plain", posts, "user_id", ofPlain)}, ",")+`]}`)
+		one("text", posts, "user_id", ofText), one("many", posts, "user_id", ofMany), one("plain", posts, "user_id", ofPlain), one("year", posts, "user_id", ofYear)}, ",")+`]}`)
 }
 
 // querier is a transaction or a connection.
@@ -164,6 +167,7 @@ func loop(q querier) (out [][]string) {
 		u := all(q, user, i)
 		out = append(out, u, all(q, team, i%5), all(q, ofText, i), all(q, ofMany, i), all(q, ofPlain, i))
 	}
+	out = append(out, all(q, ofYear, 99), all(q, ofYear, 1999))
 	return append(out, all(q, user, 99), all(q, user, 1000), all(q, user, nil), all(q, user, "3"), all(q, user, []byte("3")), all(q, user, 3.0), all(q, user, uint64(3)), all(q, user), all(q, user, 1, 2))
 }
 
@@ -206,7 +210,7 @@ func equalAnswers(t *testing.T, dsn string) {
 		t.Errorf("%d SELECTs without, %d with", without, with)
 	}
 	for _, c := range rules.Counts() {
-		if helped := c.ID == "user" || c.ID == "team"; helped != (c.Answered > 0) || c.Broken != (c.ID == "text" || c.ID == "many") {
+		if helped := c.ID == "user" || c.ID == "team"; helped != (c.Answered > 0) || c.Broken != (c.ID == "text" || c.ID == "many" || c.ID == "year") {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -267,6 +271,25 @@ func levelsHold(t *testing.T, dsn string) {
 		_ = c.Close()
 		if rules.Counts()[0].Answered != n {
 			t.Error("memory outlived the connection's lease")
+		}
+		// The state of a transaction that has ended is none of what follows.
+		if c, err = through.Conn(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		tx, err := c.BeginTx(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all(tx, posts)
+		all(tx, user, 2)
+		n = rules.Counts()[0].Answered
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		all(c, user, 2)
+		_ = c.Close()
+		if n == 0 || rules.Counts()[0].Answered != n {
+			t.Error("memory outlived the transaction")
 		}
 	}
 }
