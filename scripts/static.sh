@@ -54,8 +54,9 @@ check_staticcheck() {
 }
 
 # Packages of tests: internal/lint/rules.go names those that only tests may import
-# (testOnly, testBed); cases/ is nothing but tests and what they start.
-tests='^(cases/|lab/labtest/|internal/([a-z]+/)*[a-z]+test/|internal/confedit/memory/|internal/rapidseed/|internal/await/)'
+# (testOnly, testBed); cases/ is nothing but tests and what they start. accelerator/ is a
+# library for programs of others.
+tests='^(accelerator/|cases/|lab/labtest/|internal/([a-z]+/)*[a-z]+test/|internal/confedit/memory/|internal/rapidseed/|internal/await/)'
 
 # A function is dead if no program reaches it: one that only tests do is a test's
 # helper and belongs into a _test.go file, or goes with its test. In packages of

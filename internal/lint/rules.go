@@ -17,7 +17,7 @@ var layers = []layer{
 	{"confedit/textedit", "confedit/memory", "redact"},
 	{"confedit/args"},
 	{"lab", "regulation", "host", "stat", "ui", "phpsyntax", "tables", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/phpvars", "confedit/sysctl", "confedit/redis", "confedit/shell", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "confedit/haproxy", "accesslog", "sqllog", "appserver", "completion", "manual"},
-	{"load", "digest", "source", "patch", "trace", "confedit", "history", "knownapp", "kind"},
+	{"load", "digest", "source", "patch", "trace", "confedit", "history", "knownapp", "kind", "accelerator"},
 	{"foreign", "record"},
 	{"stack"},
 	{"change", "evidence", "rewind"},
