@@ -37,8 +37,6 @@ type Bench struct {
 	benchmark   benchmark
 	// pace is how long runs of experiments are; nil: as the scenario says.
 	pace *experiment.Pace
-	// refused: it was told that answers say that they failed.
-	refused bool
 	// instead makes runs up, without load and collectors; tests set it.
 	instead func(ctx context.Context, o RunOptions) (*store.Run, error)
 }
@@ -78,6 +76,8 @@ type Listeners struct {
 	// Progress is called about four times a second while load runs.
 	Progress func(load.Progress)
 	feed     *feed // of those who watch
+	// refused: they were told of answers that say that they failed.
+	refused bool
 }
 
 // Data is what is known of the data that runs use, and of how it is put back before each.
@@ -182,10 +182,10 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 
 // noteRefusals tells once of answers that say in their body that they failed.
 func (b *Bench) noteRefusals(run *store.Run) {
-	if b.refused || len(run.Evidence.Load.Refusals) == 0 {
+	if b.Listeners.refused || len(run.Evidence.Load.Refusals) == 0 {
 		return
 	}
-	b.refused = true
+	b.Listeners.refused = true
 	for i := range run.Evidence.Load.Refusals {
 		b.note(run.Evidence.Load.Refusals[i].String())
 	}
