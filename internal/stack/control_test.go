@@ -292,6 +292,29 @@ func TestControlStartFails(t *testing.T) {
 	})
 }
 
+// A service that computes until it listens is starting, however long that takes (a program
+// on a virtual machine, on a busy host); one that does nothing hangs.
+func TestControlStartsSlowly(t *testing.T) {
+	await.SkipShort(t)
+	t.Parallel()
+	l := newLab(t)
+	for name, work := range map[string]string{
+		"slow": "end=$(($(date +%s)+4)); while [ $(date +%s) -lt $end ]; do j=0; while [ $j -lt 20000 ]; do j=$((j+1)); done; done; ",
+		"hung": "sleep 300; ",
+	} {
+		port := freePort(t)
+		c := l.add(Service{Name: name, Kind: App, Listen: []string{"127.0.0.1:" + port}, Health: Health{Timeout: time.Second},
+			Control: Control{Start: []string{"sh", "-c", work + "exec memcached -u root -l 127.0.0.1 -p " + port}}})
+		err := c.Start(t.Context())
+		if name == "slow" && err != nil {
+			t.Errorf("slow: %v", err)
+		}
+		if name == "hung" && (err == nil || !strings.Contains(err.Error(), "not healthy after 1.333s")) {
+			t.Errorf("hung: %v", err)
+		}
+	}
+}
+
 func TestControlCommand(t *testing.T) {
 	await.SkipShort(t)
 	t.Parallel()

@@ -23,8 +23,10 @@ import (
 //   - everything else: every endpoint of its present configuration (nginx,
 //     Apache, php-fpm), or kasoku.yaml's listen, takes a connection.
 //
-// It gives up early when the service has no process any more. The error names
-// what was tried and carries the last lines of the service's log.
+// It gives up early when the service has no process any more, and late while its
+// processes compute: a program on a virtual machine, or on a busy host, takes minutes to
+// start, and one that hangs uses no CPU. Then it may take mostStarting times as long. The
+// error names what was tried and carries the last lines of the service's log.
 func (c *Controller) WaitHealthy(ctx context.Context) error {
 	return c.chosen(ctx, "wait for", c.waitHealthy)
 }
@@ -33,7 +35,8 @@ func (c *Controller) waitHealthy(ctx context.Context) error {
 	var last error
 	var gone time.Time
 	var mains []identity
-	ok, err := poll(ctx, c.svc.Health.Wait(), func() (bool, error) {
+	wait := c.svc.Health.Wait()
+	probe := func() (bool, error) {
 		if mains, last = c.probe(ctx, mains); last == nil {
 			return true, nil
 		}
@@ -48,15 +51,66 @@ func (c *Controller) waitHealthy(ctx context.Context) error {
 			return false, fmt.Errorf("it ended: %w", last)
 		}
 		return false, ctx.Err()
-	})
+	}
+	ok, err := poll(ctx, wait, probe)
+	spent := wait
+	for look := wait / 3; err == nil && !ok && spent < mostStarting*wait; spent += look {
+		before := c.used(ctx, mains)
+		if ok, err = poll(ctx, look, probe); err == nil && !ok && !c.used(ctx, mains).computed(before, look) {
+			spent += look
+			break
+		}
+	}
 	if err == nil && !ok {
-		err = fmt.Errorf("not healthy after %s: %w%s", c.svc.Health.Wait(), last, c.listensElsewhere(ctx))
+		err = fmt.Errorf("not healthy after %s: %w%s", spent.Round(time.Millisecond), last, c.listensElsewhere(ctx))
 	}
 	if err != nil {
 		return fmt.Errorf("%w%s", err, c.logTail(ctx))
 	}
 	return nil
 }
+
+// mostStarting times its time-out a service may take while it computes.
+const mostStarting = 10
+
+// startingShare of one CPU, at least, is used by processes that start.
+const startingShare = 0.02
+
+// cpuUsed by each of a service's processes since its start, clock ticks.
+type cpuUsed map[identity]uint64
+
+// used is that of the processes there are now; mains are the main ones. nil: it cannot be known.
+func (c *Controller) used(ctx context.Context, mains []identity) cpuUsed {
+	if len(mains) == 0 {
+		return nil
+	}
+	family, err := c.familyOf(ctx, mains)
+	if err != nil {
+		return nil
+	}
+	out := cpuUsed{}
+	for _, id := range family {
+		if p, err := readProcess(ctx, c.h, id.pid); err == nil && p.started == id.started {
+			out[id] = p.used
+		}
+	}
+	return out
+}
+
+// computed reports whether processes that were there before have used CPU since, for at
+// least startingShare of that time.
+func (u cpuUsed) computed(before cpuUsed, since time.Duration) bool {
+	var ticks uint64
+	for id, now := range u {
+		if was, ok := before[id]; ok {
+			ticks += now - was
+		}
+	}
+	return float64(ticks) >= startingShare*since.Seconds()*clockTicks
+}
+
+// clockTicks in a second, as the kernel tells them (USER_HZ; proc(5)).
+const clockTicks = 100
 
 // probe asks once. known are the main processes that the probe before returned, nil if
 // there was none.

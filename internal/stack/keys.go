@@ -95,7 +95,7 @@ var places = []placeSpec{
 	}},
 	{"health", "How to know that a service answers.", reflect.TypeFor[Health](), []keySpec{
 		{name: "url", meaning: "An URL that answers with a status below 400.", fallback: "a connection is enough"},
-		{name: "timeout", meaning: "How long it may take.", fallback: DefaultHealthTimeout.String()},
+		{name: "timeout", meaning: "How long it may take; up to ten times as long while its processes compute, as those of a virtual machine do when they start.", fallback: DefaultHealthTimeout.String()},
 	}},
 	{"login", "How to log in. The password itself is never written in kasoku.yaml.", reflect.TypeFor[Login](), []keySpec{
 		{name: "user", meaning: "The user."},

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -20,6 +21,7 @@ type procStat struct {
 	state     byte   // R, S, D, Z …
 	threads   int    // one at least, which the first is until it was waited for
 	started   uint64 // clock ticks since boot; with pid it names one process
+	used      uint64 // CPU of its threads so far, clock ticks
 }
 
 // dead reports a process that has ended but was not yet waited for. While the
@@ -43,10 +45,12 @@ func parseProcStat(data []byte) (procStat, error) {
 	ppid, err1 := strconv.Atoi(f[1])
 	threads, err2 := strconv.Atoi(f[17])              // field 20
 	started, err3 := strconv.ParseUint(f[19], 10, 64) // field 22
-	if err1 != nil || err2 != nil || err3 != nil {
+	user, err4 := strconv.ParseUint(f[11], 10, 64)    // field 14
+	system, err5 := strconv.ParseUint(f[12], 10, 64)  // field 15
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return procStat{}, fmt.Errorf("parse /proc/PID/stat: cannot read %q", s)
 	}
-	return procStat{pid: pid, ppid: ppid, comm: s[open+1 : end], state: f[0][0], threads: threads, started: started}, nil
+	return procStat{pid: pid, ppid: ppid, comm: s[open+1 : end], state: f[0][0], threads: threads, started: started, used: user + system}, nil
 }
 
 // parseCmdline splits /proc/PID/cmdline. A program that wrote its own title
