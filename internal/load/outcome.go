@@ -32,8 +32,9 @@ var goodCodes = []string{"0", "200", "20000", `"0"`, `"00"`, `"000"`, `"0000"`, 
 // messages stand beside a code that says little by itself.
 var messages = []string{"msg", "message", "info", "errmsg", "errormessage", "error", "errors", "data"}
 
-// OutcomeOf finds it in the body of an answer; false: nothing there says so. A field named like an error's code says by another
-// value than 0 that something failed; one named like a truth by false; any other is taken
+// OutcomeOf finds it in the body of an answer; false: nothing there says so. A field named
+// like an error's code says by another value than 0 that something failed; one named like a
+// truth by false; any other is taken
 // only where it says that all is well, and something beside it tells that it is of the answer
 // and not of what was asked for (an order has a status, too).
 func OutcomeOf(body []byte) (Outcome, bool) {

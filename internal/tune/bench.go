@@ -180,17 +180,6 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	return run, err
 }
 
-// noteRefusals tells once of answers that say in their body that they failed.
-func (b *Bench) noteRefusals(run *store.Run) {
-	if b.Listeners.refused || len(run.Evidence.Load.Refusals) == 0 {
-		return
-	}
-	b.Listeners.refused = true
-	for i := range run.Evidence.Load.Refusals {
-		b.note(run.Evidence.Load.Refusals[i].String())
-	}
-}
-
 // mostLonger is how often a run is made again, longer: how long a session takes is
 // known when one has ended.
 const mostLonger = 2
