@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -214,6 +215,10 @@ func (x *extraction) find(u *user) (value []byte, ok bool) {
 	case x.cookie != "":
 		if value, ok = u.jar.value(x.cookie); !ok {
 			return nil, false
+		}
+		// As scripts of pages read it: a cookie cannot hold each byte as it is.
+		if plain, err := url.PathUnescape(string(value)); err == nil && bytes.IndexByte(value, '%') >= 0 {
+			value = []byte(plain)
 		}
 	case x.css != nil:
 		if value, ok = x.css.find(u); !ok {

@@ -108,7 +108,7 @@ var places = []sectionSpec{
 		{name: "json", value: textValue(), meaning: "A value of a JSON body, by its path.", example: `"$.items[0].id"`},
 		{name: "css", value: textValue(), meaning: "The text of the first element of an HTML page that this CSS selector finds.", example: `"form#login input[name=csrf]"`},
 		{name: "attr", value: textValue(), meaning: "An attribute of that element instead of its text.", example: "value", with: []string{"css", `"input[name=csrf]"`}},
-		{name: "cookie", value: textValue(), meaning: "The value of a cookie of the session.", example: "sid"},
+		{name: "cookie", value: textValue(), meaning: "The value of a cookie of the session, its percent-encoding taken away.", example: "sid"},
 	}},
 	{name: "upload", meaning: "One part of a multipart body: a file, or a text.", context: inUpload, keys: []keySpec{
 		{name: "file", value: textValue(), meaning: "A file, relative to the scenario.", example: "cat.png"},

@@ -23,6 +23,7 @@ var (
 	errorCodes = []string{"errno", "errcode", "errorcode", "errornumber", "retcode", "resultcode", "returncode", "respcode"}
 	codes      = []string{"code", "statuscode", "ret", "rc", "status", "result"}
 	truths     = []string{"success", "successful", "succeeded", "issuccess", "ok"}
+	statWords  = []string{"stat"} // with "ok" or "fail", as Flickr's API and many after it have it
 )
 
 // goodCodes are what services say of success: none of an error, HTTP's, and words.
@@ -58,6 +59,10 @@ func OutcomeOf(body []byte) (Outcome, bool) {
 	}
 	if f, ok := find(truths); ok && (f.Value == "true" || f.Value == "false") {
 		f.Good = f.Value == "true"
+		return f, true
+	}
+	if f, ok := find(statWords); ok && (f.Value == `"ok"` || f.Value == `"fail"`) {
+		f.Good = f.Value == `"ok"`
 		return f, true
 	}
 	beside := slices.ContainsFunc(fields, func(f Outcome) bool { return slices.Contains(messages, plainName(f.Field)) })

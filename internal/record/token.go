@@ -42,6 +42,9 @@ func (h *harDraft) variable(name, value string) (reference string, found bool) {
 			return "${" + x.name + "}", true
 		}
 	}
+	if reference, found := h.cookieToken(name, value); found {
+		return reference, true
+	}
 	if slices.ContainsFunc(tokenWords[:4], func(w string) bool { return strings.Contains(strings.ToLower(name), w) }) {
 		h.once(h.tokenNote(name))
 	}

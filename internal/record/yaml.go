@@ -76,7 +76,7 @@ type step struct {
 type part struct{ name, text, file, typ string }
 
 // extract is one of json, header and regexp. value is what the source had.
-type extract struct{ name, json, header, regexp, value string }
+type extract struct{ name, json, header, cookie, regexp, value string }
 
 // literal makes a text stand for itself in a template.
 func literal(s string) string { return strings.ReplaceAll(s, "${", "$${") }
@@ -215,6 +215,8 @@ func (w *writer) step(s *step) {
 				w.line(5, "%s: {json: %s}", x.name, double(x.json))
 			case x.header != "":
 				w.line(5, "%s: {header: %s}", x.name, x.header)
+			case x.cookie != "":
+				w.line(5, "%s: {cookie: %s}", x.name, quote(x.cookie))
 			default:
 				w.line(5, "%s: {regexp: %s}", x.name, double(x.regexp))
 			}

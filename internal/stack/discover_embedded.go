@@ -116,35 +116,3 @@ func (d *discovery) startedFrom(ctx context.Context, public string) string {
 	}
 	return ""
 }
-
-// wsgiDepth is how many folders above its script an application of mod_wsgi is looked
-// for: Django's project lies in a folder of its own beside manage.py.
-const wsgiDepth = 2
-
-// wsgiRoots are the folders of applications that mod_wsgi runs in Apache.
-func (d *discovery) wsgiRoots(ctx context.Context, cfg *apache.Config) []string {
-	if !cfg.Loads("wsgi_module") {
-		return nil
-	}
-	var out []string
-	cfg.Root.Walk(func(dir *apache.Directive) bool {
-		if dir.State == apache.Inactive {
-			return false
-		}
-		if !dir.Is("WSGIScriptAlias") && !dir.Is("WSGIScriptAliasMatch") || len(dir.Args) < 2 || !filepath.IsAbs(dir.Args[1]) || strings.ContainsAny(dir.Args[1], "$%") {
-			return true
-		}
-		root := path.Dir(filepath.Clean(dir.Args[1]))
-		for above, n := root, 0; n < wsgiDepth; above, n = path.Dir(above), n+1 {
-			if exists(ctx, d.h, path.Join(above, "manage.py")) {
-				root = above
-				break
-			}
-		}
-		if !slices.Contains(out, root) {
-			out = append(out, root)
-		}
-		return true
-	})
-	return out
-}

@@ -62,6 +62,9 @@ func TestEmbeddedApplications(t *testing.T) {
 		"tracker/config.ru": "run App", "tracker/public/a.css": "a", "www/tracker": "->../tracker/public",
 		"node/app.js": "x", "node/public/a.css": "a", "plain/public/index.html": "x", "named/Gemfile": "x",
 		"lists/manage.py": "x", "lists/lists/wsgi.py": "x", "small/small.wsgi": "x",
+		"site/htdocs/a.wsgi": "# '" + dir + "/small'\nsys.path.insert(0, '" + dir + "/env/lib')\nos.environ['HOME_OF_IT'] = '" + dir + "/site'\n", "env/pyvenv.cfg": "x",
+		"site/conf/settings_local.py": "x", "wsgi/b.wsgi": "site.addsitedir('" + dir + "/env')\nsys.path.append(\"" + dir + "/far/src\")\n", "far/src/b.py": "x",
+		"wsgi2/c.wsgi": "import c", "home/c/c.py": "x",
 	})
 	d := &discovery{h: host.NewLocal()}
 	conf := strings.ReplaceAll(`LoadModule passenger_module p.so
@@ -70,6 +73,8 @@ DocumentRoot %/plain/public
 Alias /node %/node/public
 WSGIScriptAlias /lists %/lists/lists/wsgi.py
 WSGIScriptAlias /small "%/small/small.wsgi" process-group=small
+WSGIScriptAlias /a %/site/htdocs/a.wsgi
+WSGIScriptAlias /b %/wsgi/b.wsgi
 <VirtualHost *:80>
   DocumentRoot %/www/tracker
 </VirtualHost>
@@ -96,8 +101,13 @@ WSGIScriptAlias /small "%/small/small.wsgi" process-group=small
 	if got, want := sorted(d.apachePassenger(t.Context(), load(conf))), under("tracker", "node", "named"); got != want {
 		t.Errorf("Passenger in Apache: %s, want %s", got, want)
 	}
-	if got, want := sorted(d.wsgiRoots(t.Context(), load(conf))), under("lists", "small"); got != want {
+	if got, want := sorted(d.wsgiRoots(t.Context(), load(conf))), under("lists", "small", "site", "far/src"); got != want {
 		t.Errorf("mod_wsgi: %s, want %s", got, want)
+	}
+	// Where the script names nothing, the directive may: its last one is that of c.
+	of := load(strings.ReplaceAll("LoadModule wsgi_module w.so\nWSGIDaemonProcess c python-home=%/env python-path=%/env:%/home/c\nWSGIScriptAlias / %/wsgi2/c.wsgi\n", "%", dir))
+	if got, want := sorted(d.wsgiRoots(t.Context(), of)), under("home/c"); got != want {
+		t.Errorf("mod_wsgi with a python-path: %s, want %s", got, want)
 	}
 	without := load(strings.ReplaceAll(conf, "LoadModule", "# LoadModule"))
 	if got := append(d.apachePassenger(t.Context(), without), d.wsgiRoots(t.Context(), without)...); len(got) > 0 {

@@ -68,21 +68,23 @@ func namedStores(text string, stores []store) namedIn {
 	for _, m := range hostPort.FindAllStringSubmatch(text, -1) {
 		byPort(m[1])
 	}
-	hasHost := hostKey.MatchString(text) || mysqliCall.MatchString(text) || dbconfigHere.MatchString(text)
+	ofDatabase := mysqliCall.MatchString(text) || dbconfigHere.MatchString(text)
 	for _, m := range append(pdo.FindAllStringSubmatch(text, -1), databaseURL.FindAllStringSubmatch(text, -1)...) {
 		switch {
 		case isHere.MatchString(m[1]):
-			hasHost = true
+			ofDatabase = true
 		case isWrittenOut.MatchString(m[1]):
 			out.mentions = true
 		}
 	}
+	hasHost := ofDatabase || hostKey.MatchString(text)
 	if hasHost {
 		for _, m := range portKey.FindAllStringSubmatch(text, -1) {
 			byPort(m[1])
 		}
 	}
-	if len(out.names) == 0 && hasHost && sqlWord.MatchString(text) {
+	found := slices.ContainsFunc(stores, func(s store) bool { return s.database && slices.Contains(out.names, s.name) })
+	if !found && hasHost && sqlWord.MatchString(text) && (len(out.names) == 0 || ofDatabase || hostOfDatabase(text)) {
 		var databases []string
 		for _, s := range stores {
 			if s.database {
@@ -90,10 +92,25 @@ func namedStores(text string, stores []store) namedIn {
 			}
 		}
 		if len(databases) == 1 {
-			out.names, out.guessed = databases, true
+			out.names, out.guessed = append(out.names, databases...), true
 		} else {
 			out.mentions = true
 		}
 	}
 	return out
+}
+
+// kindWord tells what the settings around it are of.
+var kindWord = regexp.MustCompile(`(?i)mysql|mariadb|database|db_|redis|memcache|cache|mail|smtp|session|elastic|amqp|rabbit|queue|mongo|search`)
+
+// hostOfDatabase reports whether one of the keys that name this machine is a database's: in
+// a file that names caches, too, the last word of a kind up to the key tells whose it is.
+func hostOfDatabase(text string) bool {
+	for _, at := range hostKey.FindAllStringIndex(text, -1) {
+		kinds := kindWord.FindAllString(text[:at[1]], -1)
+		if len(kinds) > 0 && sqlWord.MatchString(kinds[len(kinds)-1]) {
+			return true
+		}
+	}
+	return false
 }
