@@ -334,6 +334,37 @@ func (c *theCase) calm() {
 	}
 }
 
+// scores lets a benchmark be the load that sends nothing and tells recorded scores, one after the
+// other and again from the first: found's, and changed's where nginx is set to what set says
+// ("web.name=value"). So a verdict depends on nothing but them.
+func (c *theCase) scores(set string, found, changed []int) {
+	c.t.Helper()
+	name, value, _ := strings.Cut(strings.TrimPrefix(set, "web."), "=")
+	list := func(scores []int) string { return strings.Trim(fmt.Sprint(scores), "[]") }
+	script := fmt.Sprintf(`#!/bin/sh
+side=found; set -- %s
+grep -rq '%s *%s;' etc/nginx && { side=changed; set -- %s; }
+n=$(cat "told.$side" 2>/dev/null || echo 0)
+echo $((n + 1)) >"told.$side"
+shift $((n %% $#))
+echo "score: $1"
+`, list(found), name, value, list(changed))
+	p := filepath.Join(c.dir, "kasoku.yaml")
+	b, err := os.ReadFile(p)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	yaml := strings.Replace(string(b), "  scenario: "+filepath.Join(c.dir, "scenario.yaml"), "  command: {argv: [./scores.sh], score: {regexp: 'score: ([0-9]+)'}}", 1)
+	if !strings.Contains(yaml, "./scores.sh") {
+		c.t.Fatalf("the load is no scenario:\n%s", yaml)
+	}
+	for name, text := range map[string]string{"scores.sh": script, "told.found": "0\n", "told.changed": "0\n", "kasoku.yaml": yaml} {
+		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o755); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
 func decode[T any](t *testing.T, text string) T {
 	t.Helper()
 	var v T
