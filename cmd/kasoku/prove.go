@@ -51,7 +51,7 @@ func (c *ProveCmd) Run(ctx context.Context, a *App) error {
 	defer p.Close()
 	a.measureFor(bench, c.Duration)
 	prover := tune.NewProver(bench, a.UI)
-	prover.Only = c.Only
+	prover.Only, prover.Exec = c.Only, p.Exec
 	if c.Record {
 		return p.failed(c.record(ctx, a, bench, prover))
 	}

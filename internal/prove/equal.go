@@ -24,6 +24,9 @@ type EqualOptions struct {
 	// at each start, as an id of the process in the names of files, is no other answer.
 	// false: none may be restarted. nil: this is not looked at.
 	Restart func(context.Context) (bool, error)
+	// Unindexed is Alone without the indexes that were made since the book was recorded,
+	// which it names; none: there are none, or they must stay. nil: this is not looked at.
+	Unindexed func(ctx context.Context, take func(context.Context) error) (indexes []string, err error)
 	// Blamer tells who gave another answer; may be nil.
 	Blamer *Blamer
 }
@@ -68,6 +71,9 @@ func Equal(ctx context.Context, opts load.Options, b *Book, o EqualOptions) (Res
 		return *r, fmt.Errorf("compare answers: %w", err)
 	}
 	if err := e.askRestarted(ctx, opts); err != nil {
+		return *r, fmt.Errorf("compare answers: %w", err)
+	}
+	if err := e.askUnindexed(ctx, opts); err != nil {
 		return *r, fmt.Errorf("compare answers: %w", err)
 	}
 	e.judge()
@@ -118,6 +124,7 @@ type equality struct {
 	left    map[string]string      // pages that cannot be compared, and why
 	varies  int                    // pages that were seen to differ by themselves, of left
 	unknown int                    // answers to requests that the book does not have
+	indexes []string               // that were taken away for a take
 }
 
 // difference is one page that was not as recorded.
@@ -127,6 +134,7 @@ type difference struct {
 	loaded  bool // it was right without load beside it
 	paced   bool // it was right where requests followed each other as slowly as found
 	drawn   bool // it differs from one start of the application to the next
+	order   bool // it is as found without the indexes that were made since
 	visit   load.Visit
 	answer  load.Answer // the last one that differed
 }
@@ -205,12 +213,15 @@ func (e *equality) askAlone(ctx context.Context, opts load.Options) error {
 	if e.o.Alone == nil {
 		return nil
 	}
-	right, wrong, err := e.again(ctx, opts, func(*Page, load.Visit) time.Duration { return 0 })
+	right, wrong, err := e.again(ctx, opts, atOnce)
 	for key := range right {
 		e.differ[key].loaded = !wrong[key]
 	}
 	return err
 }
+
+// atOnce waits for nothing between two requests.
+func atOnce(*Page, load.Visit) time.Duration { return 0 }
 
 // leastElapsed is what all requests took as found, from which on a count of seconds may have
 // gone on between them.
@@ -288,7 +299,7 @@ func (e *equality) again(ctx context.Context, opts load.Options, wait func(*Page
 func (e *equality) failing() map[string]bool {
 	out := map[string]bool{}
 	for _, key := range e.order {
-		if d := e.differ[key]; e.fails(key) && !d.loaded && !d.paced {
+		if d := e.differ[key]; e.fails(key) && !d.explained() {
 			out[key] = true
 		}
 	}
@@ -325,7 +336,7 @@ func (e *equality) askRestarted(ctx context.Context, opts load.Options) error {
 // judge what differed: in every take in which it was asked for, it fails, if
 // that was often enough.
 func (e *equality) judge() {
-	once, only, loaded, paced, drawn := 0, 0, 0, 0, 0
+	once, only, loaded, paced, drawn, order := 0, 0, 0, 0, 0, 0
 	for _, key := range e.order {
 		switch d, asked := e.differ[key], e.asked[key]; {
 		case d.loaded:
@@ -339,6 +350,10 @@ func (e *equality) judge() {
 		case d.drawn:
 			if drawn++; drawn == 1 {
 				e.r.note("from one start of the application to the next differs %s", d.problem.What)
+			}
+		case d.order:
+			if order++; order == 1 {
+				e.r.note("in an order that its statement leaves open differs %s", d.problem.What)
 			}
 		case d.takes < asked:
 			once++
@@ -356,6 +371,9 @@ func (e *equality) judge() {
 	}
 	if drawn > 0 {
 		e.r.note("%s what the application draws when it starts: restarted once more, it gave another value in the same places", count(drawn, "request holds", "requests hold"))
+	}
+	if order > 0 {
+		e.r.note("%s", e.byIndex(order))
 	}
 	if only > 0 {
 		e.r.note("%s differed, but came in one take only, under load", count(only, "request", "requests"))

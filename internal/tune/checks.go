@@ -50,6 +50,9 @@ func (t *Tuner) checksTime() time.Duration {
 
 func (t *Tuner) prover() *Prover {
 	p := &Prover{Bench: t.Bench, StandDown: t.Exec.StandDown, UI: t.UI, Workload: t.course.workload, Limit: t.takeTime()}
+	if t.Exec != nil {
+		p.Exec = t.Exec
+	}
 	if t.session != nil {
 		p.Session, p.Before, p.Restart = t.session.ID, t.session.Final, t.restartApps
 	}

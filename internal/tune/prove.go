@@ -51,6 +51,8 @@ type Prover struct {
 	// them from it.
 	StandDown func(context.Context) error
 
+	// Exec takes kept indexes away for a comparison and makes them again; nil: they stay.
+	Exec keeper
 	// Restart starts the applications anew, as prove.EqualOptions has it.
 	Restart func(context.Context) (bool, error)
 
@@ -284,17 +286,22 @@ func (p *Prover) equality(ctx context.Context, _ *load.Witness) (prove.Result, e
 	if err != nil {
 		return prove.Result{}, err
 	}
-	if p.Session != 0 {
-		if recorded, err := p.Bench.Store.Run(run); err != nil || recorded.Session != p.Session {
-			return prove.Skipped(prove.Equality, "the answers of the service as found were not recorded in this session"), err
-		}
+	recorded, err := p.Bench.Store.Run(run)
+	if p.Session != 0 && (err != nil || recorded.Session != p.Session) {
+		return prove.Skipped(prove.Equality, "the answers of the service as found were not recorded in this session"), err
 	}
 	book, err := prove.DecodeBook(data)
 	if err != nil {
 		return prove.Result{}, err
 	}
 	opts := p.options()
-	r, err := prove.Equal(ctx, opts, book, prove.EqualOptions{Around: p.take, Alone: p.alone, Restart: p.Restart, Blamer: &prove.Blamer{Stack: p.stack(), Opts: opts}})
+	o := prove.EqualOptions{Around: p.take, Alone: p.alone, Restart: p.Restart, Blamer: &prove.Blamer{Stack: p.stack(), Opts: opts}}
+	if err == nil && p.Exec != nil {
+		o.Unindexed = func(ctx context.Context, take func(context.Context) error) ([]string, error) {
+			return p.unindexed(ctx, recorded.Started, take)
+		}
+	}
+	r, err := prove.Equal(ctx, opts, book, o)
 	if err == nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("compared with the answers recorded after run %d", run))
 	}
