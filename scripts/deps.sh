@@ -88,6 +88,7 @@ missing() {
             if ! grep -q "^[[:space:]]*${need%%=*} " <<<"$libraries"; then MISSING+=("${need#*=}"); fi
         done
     fi
+    if [ ! -e /usr/lib/apache2/modules/mod_wsgi.so ]; then MISSING+=(libapache2-mod-wsgi-py3); fi
     # For the discovery of PHP in Apache.
     if [ -z "$(find /usr/lib/apache2/modules -name 'libphp*.so' 2>/dev/null)" ]; then MISSING+=("libapache2-mod-php${version:-}|libapache2-mod-php"); fi
 }

@@ -20,6 +20,7 @@ const (
 
 var appRules = []Rule{
 	{"app.workers", []string{"I17", "C18"}, needApp, judgeAppWorkers},
+	{"app.wsgi", []string{"I17", "C18"}, "an application that mod_wsgi runs, and Apache's configuration", judgeWSGI},
 	{"app.go-gc", []string{"G11"}, needGC, judgeGoGC},
 	{"app.gomaxprocs", []string{"C05", "G11"}, needApp, judgeGoMaxProcs},
 	{"app.interpolate", []string{"I06"}, needDB, judgeInterpolate},

@@ -139,3 +139,25 @@ func asOne(plans []remedy.Plan) remedy.Plan {
 // splitSteps is the most experiments that finding one harmful part of n takes:
 // for each halving one for either half.
 func splitSteps(n int) int { return 2 * bits.Len(uint(n-1)) }
+
+// dearLoad is the part of the time left above which another load waits for all that changes
+// the service.
+const dearLoad = 0.1
+
+// dearLoadLast puts plans of another load behind all others where trying them takes much of
+// the time left: they change nothing for those who use the service, and where runs are long
+// their probes alone take what the others need.
+func (o outlook) dearLoadLast(plans []remedy.Plan) []remedy.Plan {
+	dear := func(p remedy.Plan) bool {
+		return p.Workload > 0 && o.left > 0 && float64(o.time(p)) > dearLoad*float64(o.left)
+	}
+	var first, last []remedy.Plan
+	for _, p := range plans {
+		if dear(p) {
+			last = append(last, p)
+		} else {
+			first = append(first, p)
+		}
+	}
+	return append(first, last...)
+}

@@ -106,6 +106,26 @@ func TestPromiseOrders(t *testing.T) {
 	}
 }
 
+// Another load comes by its promise where it costs little of the time left, and after all
+// that changes the service where runs are long.
+func TestDearLoadsComeLast(t *testing.T) {
+	load := planWith("load", 3, 0.9)
+	load.Workload = 16
+	small := planWith("small", 1.2, 0.3, change.Restart)
+	for run, first := range map[time.Duration]string{time.Second: load.ID, 36 * time.Second: small.ID} {
+		var l learned
+		o := l.outlook(run, experiment.DefaultRule())
+		o.left = 12 * time.Minute
+		plans := []remedy.Plan{small, load}
+		if o.order(plans); plans[0].ID != load.ID {
+			t.Fatalf("runs of %s: the load has not the better promise", run)
+		}
+		if plans = o.dearLoadLast(plans); len(plans) != 2 || plans[0].ID != first {
+			t.Errorf("runs of %s: %s first, want %s", run, plans[0].ID, first)
+		}
+	}
+}
+
 // Several that spare CPU of one service take away no more than it spends, each its part
 // of what the others leave; those of others come on top.
 func TestGroupTakesNoMoreThanAServiceSpends(t *testing.T) {

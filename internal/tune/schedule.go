@@ -85,7 +85,7 @@ func (s *schedule) next(m moment, in remedy.Input, called []remedy.Plan) choice 
 	if p := s.halves.next(in, worth); p != nil {
 		plans = []remedy.Plan{*p}
 	} else {
-		plans = choices(in, due, o)
+		plans = o.dearLoadLast(choices(in, due, o))
 	}
 	p, why := s.pick(m, in.Diagnosis.Binds, plans, o)
 	if p != nil {

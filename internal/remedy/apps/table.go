@@ -77,6 +77,15 @@ var Remedies = []planning.Remedy{
 		Test:    serverTest,
 	},
 	{
+		ID: "app.wsgi", Title: "Processes of an application in mod_wsgi", Measures: []string{"I17", "C18"}, Rules: []string{"app.wsgi"},
+		Reason: "Python runs one thread of a process at a time, so threads of one process take turns on one CPU. Twice as many processes as CPUs fill these also while some wait for the database. Where the application runs within Apache's own processes, it gets a process group of its own (daemon mode), which mod_wsgi's documentation recommends: Apache's processes then only pass requests on.",
+		Source: "mod_wsgi documentation, \"Processes And Threading\", \"WSGIDaemonProcess\"; Python documentation, \"Thread State and the Global Interpreter Lock\"",
+		Reach:  wsgiReach, Plan: planWSGI,
+		Command: "`WSGIDaemonProcess app processes=4 threads=4` and `WSGIScriptAlias / /srv/app/wsgi.py process-group=app` in Apache's configuration, then a restart",
+		Undo:    "the file of Apache's configuration is put back, Apache restarted",
+		Test:    "cases/remedies/apps/modwsgi_test.go:TestModWSGI",
+	},
+	{
 		ID: "app.pace", Title: "A background loop that pauses between its rounds", Measures: []string{"I17"}, Rules: []string{"app.paced"},
 		Reason: "A loop such as `while true; do curl …/tick; sleep 0.5; done` paces whatever waits for its work: half a pause on average, however quick the machine. A fifth of the pause has it look five times as often, which costs CPU. Only loops of sh(1) that pause for a tenth of a second to ten seconds, under a benchmark of one's own (load.command): there the score can wait for that work. A loop that only sends requests to the stack itself is changed; where it starts other programs, its pause is one of the application's own settings, which the regulation must permit (application_settings).",
 		Source: "sleep(1); Kleinrock 1975, Queueing Systems I, residual life: who comes at any time waits for half of a constant interval",

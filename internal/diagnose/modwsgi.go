@@ -1,0 +1,222 @@
+package diagnose
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"kasoku/internal/confedit/apache"
+	"kasoku/internal/evidence"
+	"kasoku/internal/stack"
+)
+
+const (
+	// wsgiThreads of a daemon process where nothing says it, and the number of processes
+	// (mod_wsgi documentation, "WSGIDaemonProcess").
+	wsgiThreads, wsgiProcesses = 15, 1
+	// wsgiGroup is the process group that SetDaemon makes.
+	wsgiGroup = "kasoku"
+)
+
+// WSGI is an application that mod_wsgi runs in Apache: in Apache's own processes (embedded
+// mode), or in processes for it alone (daemon mode).
+type WSGI struct {
+	// Daemon reports daemon mode. Processes and Threads in each are those of its process
+	// group; 0 in embedded mode, where they are Apache's.
+	Daemon             bool
+	Processes, Threads int
+
+	conf    *apache.Config
+	aliases []*apache.Directive // WSGIScriptAlias of its one script
+	process *apache.Directive   // WSGIDaemonProcess
+}
+
+// WSGIOf finds it; nil without an error if the service is no such application. It fails where
+// Apache runs several applications by mod_wsgi, or where their process group is computed.
+func WSGIOf(st *stack.Stack, snap *evidence.Snapshot, svc *stack.Service) (*WSGI, error) {
+	web := st.Service(svc.RunsIn)
+	if svc.RunsIn == "" || web == nil || web.Kind != stack.Apache {
+		return nil, nil
+	}
+	conf, err := ApacheConfig(snap, web)
+	if err != nil || !conf.Loads("wsgi_module") {
+		return nil, err
+	}
+	w := &WSGI{conf: conf}
+	for _, name := range []string{"WSGIScriptAlias", "WSGIScriptAliasMatch"} {
+		for _, d := range active(conf, name) {
+			if len(d.Args) < 2 {
+				continue
+			}
+			if len(w.aliases) > 0 && w.aliases[0].Args[1] != d.Args[1] {
+				return nil, fmt.Errorf("%s: mod_wsgi starts %s and %s in %s, and which CPU time is whose cannot be told", svc.Name, w.aliases[0].Args[1], d.Args[1], web.Name)
+			}
+			w.aliases = append(w.aliases, d)
+		}
+	}
+	if len(w.aliases) == 0 {
+		return nil, nil
+	}
+	group, err := w.group()
+	if err != nil || group == "" {
+		return w, err
+	}
+	for _, d := range active(conf, "WSGIDaemonProcess") {
+		if len(d.Args) > 0 && d.Args[0] == group {
+			w.process, w.Daemon = d, true
+		}
+	}
+	if w.process == nil {
+		return nil, fmt.Errorf("%s: no WSGIDaemonProcess has the name %s", svc.Name, group)
+	}
+	w.Processes, w.Threads = w.number("processes", wsgiProcesses), w.number("threads", wsgiThreads)
+	return w, nil
+}
+
+// active are the directives of a name that are in force, anywhere in the configuration.
+func active(conf *apache.Config, name string) (out []*apache.Directive) {
+	conf.Root.Walk(func(d *apache.Directive) bool {
+		if d.State == apache.Inactive {
+			return false
+		}
+		if d.Is(name) {
+			out = append(out, d)
+		}
+		return true
+	})
+	return out
+}
+
+// group is the process group that answers for the script, "" for Apache's own processes:
+// what the alias says, else WSGIProcessGroup.
+func (w *WSGI) group() (string, error) {
+	groups := map[string]bool{}
+	for _, d := range w.aliases {
+		if g, ok := option(d, "process-group"); ok {
+			groups[g] = true
+		}
+	}
+	if len(groups) == 0 {
+		for _, d := range active(w.conf, "WSGIProcessGroup") {
+			if len(d.Args) == 1 {
+				groups[d.Args[0]] = true
+			}
+		}
+	}
+	if len(groups) > 1 {
+		return "", errors.New("mod_wsgi has the application in several process groups")
+	}
+	for g := range groups {
+		if g == "%{GLOBAL}" {
+			return "", nil
+		}
+		if strings.Contains(g, "%{") {
+			return "", fmt.Errorf("the process group of mod_wsgi is computed (%s)", g)
+		}
+		return g, nil
+	}
+	return "", nil
+}
+
+// option is what NAME=VALUE says among a directive's arguments.
+func option(d *apache.Directive, name string) (string, bool) {
+	for _, a := range d.Args {
+		if v, ok := strings.CutPrefix(a, name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+func (w *WSGI) number(name string, otherwise int) int {
+	v, _ := option(w.process, name)
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// SetProcesses has a process group of that many processes, each with so many threads, answer:
+// its own group in daemon mode, whose threads stay as they are, else a new one.
+func (w *WSGI) SetProcesses(n, threads int) error {
+	if w.Daemon {
+		return w.process.SetArgs(append(argsWithout(w.process.Args, "processes="), fmt.Sprintf("processes=%d", n))...)
+	}
+	// A group that stands in a virtual host is that host's alone (mod_wsgi documentation).
+	top := w.aliases[0]
+	for at := top; at != nil && at.Parent != nil; at = at.Parent {
+		if at.Is("VirtualHost") {
+			top = at
+		}
+	}
+	more := ""
+	for name, option := range map[string]string{"WSGIPythonHome": " python-home=%s", "WSGIPythonPath": " python-path=%s"} {
+		// Both are for embedded mode alone.
+		if d := active(w.conf, name); len(d) == 1 && len(d[0].Args) == 1 && !strings.ContainsAny(d[0].Args[0], " \"$") {
+			more += fmt.Sprintf(option, d[0].Args[0])
+		}
+	}
+	for _, d := range w.aliases {
+		if err := d.SetArgs(append(argsWithout(d.Args, "process-group="), "process-group="+wsgiGroup)...); err != nil {
+			return err
+		}
+	}
+	return top.InsertBefore(fmt.Sprintf("# Processes for the application alone\nWSGIDaemonProcess %s display-name=%%{GROUP} processes=%d threads=%d%s", wsgiGroup, n, threads, more))
+}
+
+func argsWithout(args []string, prefix string) (out []string) {
+	for _, a := range args {
+		if !strings.HasPrefix(a, prefix) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// Changed returns the new bytes of every file that edits have made different.
+func (w *WSGI) Changed() map[string][]byte { return w.conf.Changed() }
+
+// judgeWSGI: one thread of a Python process runs at a time (its interpreter's lock), so
+// processes, and not threads, fill CPUs. Django's documentation has one daemon process of 15
+// threads, and embedded mode those that Apache has just then.
+func judgeWSGI(m *model) ([]Finding, string) {
+	var out []Finding
+	why := ""
+	for _, svc := range m.in.Stack.OfKind(stack.App) {
+		w, err := WSGIOf(m.in.Stack, m.in.Snapshot, svc)
+		if err != nil {
+			why = cmp.Or(why, err.Error())
+		}
+		if w == nil || err != nil {
+			continue
+		}
+		k, use := m.at(svc.RunsIn), m.in.Evidence.Services[svc.RunsIn]
+		processes, where := w.Processes, fmt.Sprintf("mod_wsgi runs %s in %d processes with %d threads each", svc.Name, w.Processes, w.Threads)
+		if !w.Daemon {
+			processes = max(use.Processes-1, 1) // one is the main process
+			where = fmt.Sprintf("mod_wsgi runs %s within Apache's own processes, %d of them", svc.Name, processes)
+		}
+		wanted := max(2*int(k.cpus), 2)
+		switch {
+		case processes >= wanted, m.inSystem < float64(processes), m.perReq[svc.RunsIn] < jitShare*m.allCPU:
+			continue
+		case k.busy >= saturatedCPU && float64(processes) >= k.cpus:
+			continue
+		}
+		f := about(svc.Name, fmt.Sprintf("%s: more than %d processes of Python would fill the CPUs", svc.Name, processes),
+			fmt.Sprintf("%s. Python runs one thread of a process at a time, %.1f requests are under way on average on %.0f CPUs, and CPU is %s busy: requests wait for the lock of a process while another has nothing to do.", where, m.inSystem, k.cpus, percent(k.busy)),
+			"configuration of "+svc.RunsIn, "latency × throughput")
+		each := int64(0)
+		if use.Processes > 0 {
+			each = use.RSS / int64(use.Processes)
+		}
+		threads := min(max(int(2*m.inSystem)/wanted, 4), wsgiThreads)
+		f.Subject = map[string]string{"current": strconv.Itoa(processes), "processes": strconv.Itoa(wanted), "threads": strconv.Itoa(threads)}
+		out = append(out, f.asks(Setting{Service: svc.RunsIn, Name: "processes of mod_wsgi", Now: strconv.Itoa(processes), To: strconv.Itoa(wanted), Up: 1, Memory: each * int64(wanted-processes)}).
+			bounded(m.boundWait()))
+	}
+	return out, why
+}
