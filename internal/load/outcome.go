@@ -43,16 +43,7 @@ func OutcomeOf(body []byte) (Outcome, bool) {
 	if !ok {
 		return Outcome{}, false
 	}
-	find := func(names []string) (Outcome, bool) {
-		for _, name := range names {
-			for _, f := range fields {
-				if plainName(f.Field) == name && f.Value != "" {
-					return f, true
-				}
-			}
-		}
-		return Outcome{}, false
-	}
+	find := func(names []string) (Outcome, bool) { return fieldOf(fields, names) }
 	if f, ok := find(errorCodes); ok && f.Value != "null" {
 		f.Good = slices.Contains(goodCodes, f.Value)
 		return f, true
@@ -69,6 +60,18 @@ func OutcomeOf(body []byte) (Outcome, bool) {
 	if f, ok := find(codes); ok && beside && slices.Contains(goodCodes, f.Value) {
 		f.Good = true
 		return f, true
+	}
+	return Outcome{}, false
+}
+
+// fieldOf is the first field that has one of the names and a value, most telling name first.
+func fieldOf(fields []Outcome, names []string) (Outcome, bool) {
+	for _, name := range names {
+		for _, f := range fields {
+			if plainName(f.Field) == name && f.Value != "" {
+				return f, true
+			}
+		}
 	}
 	return Outcome{}, false
 }

@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -336,24 +337,14 @@ func (e *equality) askRestarted(ctx context.Context, opts load.Options) error {
 // judge what differed: in every take in which it was asked for, it fails, if
 // that was often enough.
 func (e *equality) judge() {
-	once, only, loaded, paced, drawn, order := 0, 0, 0, 0, 0, 0
+	once, only, explained := 0, 0, make([]int, len(explanations))
 	for _, key := range e.order {
-		switch d, asked := e.differ[key], e.asked[key]; {
-		case d.loaded:
-			if loaded++; loaded == 1 {
-				e.r.note("beside load, and not alone, differed %s", d.problem.What)
-			}
-		case d.paced:
-			if paced++; paced == 1 {
-				e.r.note("with the time between two requests differs %s", d.problem.What)
-			}
-		case d.drawn:
-			if drawn++; drawn == 1 {
-				e.r.note("from one start of the application to the next differs %s", d.problem.What)
-			}
-		case d.order:
-			if order++; order == 1 {
-				e.r.note("in an order that its statement leaves open differs %s", d.problem.What)
+		d, asked := e.differ[key], e.asked[key]
+		why := slices.IndexFunc(explanations, func(x explanation) bool { return x.of(d) })
+		switch {
+		case why >= 0:
+			if explained[why]++; explained[why] == 1 {
+				e.r.note("%s differs %s", explanations[why].first, d.problem.What)
 			}
 		case d.takes < asked:
 			once++
@@ -363,17 +354,10 @@ func (e *equality) judge() {
 			e.r.problem(d.problem)
 		}
 	}
-	if loaded > 0 {
-		e.r.note("%s differed beside load and not without it: what the load writes is seen there", count(loaded, "request", "requests"))
-	}
-	if paced > 0 {
-		e.r.note("%s how much time lies between requests: where each took as long as it did as found, the answer was the same, and where each took longer it was another one", count(paced, "request tells", "requests tell"))
-	}
-	if drawn > 0 {
-		e.r.note("%s what the application draws when it starts: restarted once more, it gave another value in the same places", count(drawn, "request holds", "requests hold"))
-	}
-	if order > 0 {
-		e.r.note("%s", e.byIndex(order))
+	for i, n := range explained {
+		if n > 0 {
+			e.r.note("%s", explanations[i].all(e, n))
+		}
 	}
 	if only > 0 {
 		e.r.note("%s differed, but came in one take only, under load", count(only, "request", "requests"))

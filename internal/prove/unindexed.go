@@ -8,10 +8,6 @@ import (
 	"kasoku/internal/load"
 )
 
-// explained reports whether a take has shown why a page differs, and that nothing is wrong
-// with it.
-func (d *difference) explained() bool { return d.loaded || d.paced || d.drawn || d.order }
-
 // askUnindexed makes a take without the indexes that were made since the book was recorded,
 // and one with them again, if pages would fail: one that is as recorded in the first and not
 // in the second differs by an index alone, and thus in what SQL leaves open (the SQL standard

@@ -83,21 +83,29 @@ func namedStores(text string, stores []store) namedIn {
 			byPort(m[1])
 		}
 	}
-	found := slices.ContainsFunc(stores, func(s store) bool { return s.database && slices.Contains(out.names, s.name) })
-	if !found && hasHost && sqlWord.MatchString(text) && (len(out.names) == 0 || ofDatabase || hostOfDatabase(text)) {
-		var databases []string
-		for _, s := range stores {
-			if s.database {
-				databases = append(databases, s.name)
-			}
-		}
-		if len(databases) == 1 {
-			out.names, out.guessed = append(out.names, databases...), true
-		} else {
-			out.mentions = true
-		}
+	if hasHost && (ofDatabase || hostOfDatabase(text) || len(out.names) == 0) {
+		out.guessDatabase(text, stores)
 	}
 	return out
+}
+
+// guessDatabase takes the only database there is, if none is named yet; that the text names
+// this machine as the host of one is known.
+func (n *namedIn) guessDatabase(text string, stores []store) {
+	var databases []string
+	for _, s := range stores {
+		if s.database {
+			databases = append(databases, s.name)
+		}
+	}
+	named := slices.ContainsFunc(databases, func(name string) bool { return slices.Contains(n.names, name) })
+	switch {
+	case named || !sqlWord.MatchString(text):
+	case len(databases) == 1:
+		n.names, n.guessed = append(n.names, databases...), true
+	default:
+		n.mentions = true
+	}
 }
 
 // kindWord tells what the settings around it are of.
