@@ -49,16 +49,8 @@ func WSGIOf(st *stack.Stack, snap *evidence.Snapshot, svc *stack.Service) (*WSGI
 		return nil, err
 	}
 	w := &WSGI{conf: conf}
-	for _, name := range []string{"WSGIScriptAlias", "WSGIScriptAliasMatch"} {
-		for _, d := range active(conf, name) {
-			if len(d.Args) < 2 {
-				continue
-			}
-			if len(w.aliases) > 0 && w.aliases[0].Args[1] != d.Args[1] {
-				return nil, fmt.Errorf("%s: mod_wsgi starts %s and %s in %s, and which CPU time is whose cannot be told", svc.Name, w.aliases[0].Args[1], d.Args[1], web.Name)
-			}
-			w.aliases = append(w.aliases, d)
-		}
+	if err := w.readAliases(); err != nil {
+		return nil, fmt.Errorf("%s: %w", svc.Name, err)
 	}
 	if len(w.aliases) == 0 {
 		return nil, nil
@@ -77,6 +69,22 @@ func WSGIOf(st *stack.Stack, snap *evidence.Snapshot, svc *stack.Service) (*WSGI
 	}
 	w.Processes, w.Threads = w.number("processes", wsgiProcesses), w.number("threads", wsgiThreads)
 	return w, nil
+}
+
+// readAliases finds the one script that mod_wsgi starts, by which address ever.
+func (w *WSGI) readAliases() error {
+	for _, name := range []string{"WSGIScriptAlias", "WSGIScriptAliasMatch"} {
+		for _, d := range active(w.conf, name) {
+			if len(d.Args) < 2 {
+				continue
+			}
+			if len(w.aliases) > 0 && w.aliases[0].Args[1] != d.Args[1] {
+				return fmt.Errorf("mod_wsgi starts %s and %s, and which CPU time is whose cannot be told", w.aliases[0].Args[1], d.Args[1])
+			}
+			w.aliases = append(w.aliases, d)
+		}
+	}
+	return nil
 }
 
 // active are the directives of a name that are in force, anywhere in the configuration.
