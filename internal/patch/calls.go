@@ -27,6 +27,9 @@ type dbCall struct {
 	text   string
 	known  bool // its text is a constant
 	spread bool // args...
+	// function is "sqlx" of sqlx.Get and sqlx.Select, which take the handle first; "" of
+	// methods.
+	function string
 }
 
 // method names of handles, with what stands in front of the statement.
@@ -46,9 +49,12 @@ func (f *file) dbCall(call *ast.CallExpr) *dbCall {
 		return nil
 	}
 	sig := fn.Signature()
+	if sig.Recv() == nil {
+		return f.readOfPackage(call, sel, fn)
+	}
 	name, withContext := strings.CutSuffix(fn.Name(), "Context")
 	plain, known := statementMethods[name]
-	if !known || sig.Recv() == nil || len(call.Args) != sig.Params().Len() && !sig.Variadic() {
+	if !known || len(call.Args) != sig.Params().Len() && !sig.Variadic() {
 		return nil
 	}
 	if path := pathOf(fn); path != sqlPath && path != sqlxPath && !f.likeHandle(sig, name) {
@@ -74,6 +80,39 @@ func (f *file) dbCall(call *ast.CallExpr) *dbCall {
 	c.query, c.args = args[0], args[1:]
 	c.text, c.known = f.constant(c.query)
 	return c
+}
+
+// readOfPackage is a call of sqlx.Get or sqlx.Select, which take the handle first; nil if
+// it is none.
+func (f *file) readOfPackage(call *ast.CallExpr, sel *ast.SelectorExpr, fn *types.Func) *dbCall {
+	name, withContext := strings.CutSuffix(fn.Name(), "Context")
+	if pathOf(fn) != sqlxPath || name != "Get" && name != "Select" {
+		return nil
+	}
+	c, args := &dbCall{call: call, method: name, function: f.text(sel.X), spread: call.Ellipsis.IsValid()}, call.Args
+	if withContext && len(args) > 0 {
+		c.ctx, args = args[0], args[1:]
+	}
+	if len(args) < 3 {
+		return nil
+	}
+	c.handle, c.kind = args[0], f.info().TypeOf(args[0])
+	c.dst, c.query, c.args = args[1], args[2], args[3:]
+	c.text, c.known = f.constant(c.query)
+	return c
+}
+
+// into is the beginning of a call of Get or Select with the handle db, as this one is made:
+// "db.Select(" or "sqlx.SelectContext(ctx, db, ".
+func (c *dbCall) into(method string) string {
+	context := ""
+	if c.ctx != nil {
+		method, context = method+"Context", "ctx, "
+	}
+	if c.function != "" {
+		return c.function + "." + method + "(" + context + "db, "
+	}
+	return "db." + method + "(" + context
 }
 
 // likeHandle: a method of the program's own interface has the form of database/sql's.

@@ -133,6 +133,10 @@ func (w *eachWriter) asStruct() bool {
 	if w.intoStruct != nil || w.dst == nil || w.other != nil || w.f.program.mapped {
 		return false
 	}
+	if w.function != "" {
+		w.column = w.branch.named("branch_value")
+		return w.column != "" && !slices.Contains(w.branch.names, "branch_value")
+	}
 	name := "Select"
 	if w.ctx != nil {
 		name += "Context"
@@ -255,7 +259,7 @@ func (w *eachWriter) checkEachWrites() *Refusal {
 	if len(w.branch.tables) > 0 {
 		w.sql.table = w.branch.tables[0]
 	}
-	if w.does.anyTable || w.does.locks && transaction(w.kind) {
+	if w.does.anyTable || w.does.locks && w.maybeTransaction() {
 		return w.leaves(w.sql.table)
 	}
 	for _, t := range w.does.writes {

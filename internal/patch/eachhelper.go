@@ -55,7 +55,7 @@ func (w *eachWriter) eachHelper(name string) string {
 	fmt.Fprintf(&b, "func %s(%s) %s {\n", name, strings.Join(params, ", "), sig)
 	single := fmt.Sprintf("db.%s%s(%s%s, %s)", w.dbCall.method, ctx, ctxArg, text, strings.Join(alone, ", "))
 	if w.dst != nil {
-		single = fmt.Sprintf("db.%s%s(%sdst, %s, %s)", w.dbCall.method, ctx, ctxArg, text, strings.Join(alone, ", "))
+		single = fmt.Sprintf("%sdst, %s, %s)", w.into(w.dbCall.method), text, strings.Join(alone, ", "))
 	} else {
 		single += "." + w.rowRead.method + "(" + strings.Join(dsts, ", ") + ")"
 	}
@@ -65,6 +65,9 @@ func (w *eachWriter) eachHelper(name string) string {
 	w.gathered(&b, keyType)
 	b.WriteString(w.eachRead(ctx, ctxArg, rowType, values))
 
+	if w.showsNone() {
+		fmt.Fprintf(&b, "\tvar none *%s // what a read without a row leaves: pointers that it needs are made\n", rowType)
+	}
 	fmt.Fprintf(&b, "\treturn %s {\n", sig)
 	if w.other != nil {
 		fmt.Fprintf(&b, "\t\tif text == \"\" {\n\t\t\ttext = query\n\t\t}\n\t\tif query != text {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(own, ", "))
@@ -83,6 +86,8 @@ func (w *eachWriter) eachHelper(name string) string {
 	fmt.Fprintf(&b, "\t\tif !ok || elements[i].alone {\n\t\t\treturn alone(%s)\n\t\t}\n", strings.Join(own, ", "))
 	switch {
 	case w.list:
+	case w.showsNone():
+		w.handNone(&b, strings.Join(own, ", "))
 	case w.givesNoRows():
 		fmt.Fprintf(&b, "\t\trow := elements[i].row\n\t\tif row == nil {\n\t\t\treturn %s.ErrNoRows\n\t\t}\n", f.packageName(sqlPath))
 	default:
@@ -105,6 +110,19 @@ func (w *eachWriter) localType(name string) string {
 // a package that has nothing to do with database/sql; and an aggregate has always one.
 func (w *eachWriter) givesNoRows() bool {
 	return !w.list && !w.branch.sum && w.f.pkg.Imports[sqlPath] != nil
+}
+
+// showsNone: the read of one element shows what is left without a row. sqlx makes what the
+// pointers of a struct point to before it finds that there is none.
+func (w *eachWriter) showsNone() bool { return w.givesNoRows() && len(w.copied) > 0 }
+
+// handNone writes what is done without a row: the first such element is read alone.
+func (w *eachWriter) handNone(b *strings.Builder, own string) {
+	noRows := w.f.packageName(sqlPath) + ".ErrNoRows"
+	fmt.Fprintf(b, "\t\trow := elements[i].row\n\t\tif row == nil && none == nil {\n\t\t\terr := alone(%s)\n\t\t\tif err == %s {\n\t\t\t\tleft := *dst\n\t\t\t\tnone = &left\n\t\t\t}\n\t\t\treturn err\n\t\t}\n", own, noRows)
+	b.WriteString("\t\tif row == nil {\n\t\t\t*dst = *none\n")
+	w.handOwn(b, "dst")
+	fmt.Fprintf(b, "\t\t\treturn %s\n\t\t}\n", noRows)
 }
 
 // sliceName is the parameter with the keys of all elements.
@@ -206,12 +224,12 @@ func (w *eachWriter) eachRead(ctx, ctxArg, rowType string, values []string) stri
 	if w.column != "" {
 		field := camel(w.number)
 		fmt.Fprintf(&b, "\t\tvar some []struct {\n\t\t\tValue %s `db:\"%s\"`\n\t\t\t%s int `db:\"%s\"`\n\t\t}\n", rowType, w.column, field, w.number)
-		fmt.Fprintf(&b, "\t\tif err := db.Select%s(%s&some, query.String(), args...); err != nil {\n\t\t\treturn\n\t\t}\n", ctx, ctxArg)
+		fmt.Fprintf(&b, "\t\tif err := %s&some, query.String(), args...); err != nil {\n\t\t\treturn\n\t\t}\n", w.into("Select"))
 		w.taken(&b, "for i := range some", "&elements[from+some[i]."+field+"]", "&some[i].Value")
 	} else if w.intoStruct != nil {
 		field := camel(w.number)
 		fmt.Fprintf(&b, "\t\tvar some []struct {\n\t\t\t%s\n\t\t\t%s int `db:\"%s\"`\n\t\t}\n", rowType, field, w.number)
-		fmt.Fprintf(&b, "\t\tif err := db.Select%s(%s&some, query.String(), args...); err != nil {\n\t\t\treturn\n\t\t}\n", ctx, ctxArg)
+		fmt.Fprintf(&b, "\t\tif err := %s&some, query.String(), args...); err != nil {\n\t\t\treturn\n\t\t}\n", w.into("Select"))
 		w.taken(&b, "for i := range some", "&elements[from+some[i]."+field+"]", "&some[i]."+rowType[strings.LastIndex(rowType, ".")+1:])
 	} else {
 		fields := []string{"&row"}

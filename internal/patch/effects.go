@@ -242,10 +242,6 @@ func (f *file) handleEffects(e *effects, call *ast.CallExpr, fn *types.Func, rec
 		if slices.Contains([]string{"In", "Rebind", "Named", "Open", "Connect", "NewDb", "Out"}, fn.Name()) {
 			return
 		}
-		if c := f.readOfPackage(call, fn); c != nil {
-			e.statement(c)
-			return
-		}
 		e.locks, e.anyTable, e.statements = true, true, e.statements+1
 		return
 	}
@@ -258,21 +254,6 @@ func (f *file) handleEffects(e *effects, call *ast.CallExpr, fn *types.Func, rec
 			e.locks, e.anyTable = true, true // its text is elsewhere
 		}
 	}
-}
-
-// readOfPackage is a call of sqlx.Get or sqlx.Select, which take the handle first.
-func (f *file) readOfPackage(call *ast.CallExpr, fn *types.Func) *dbCall {
-	name, withContext := strings.CutSuffix(fn.Name(), "Context")
-	args := call.Args
-	if withContext && len(args) > 0 {
-		args = args[1:]
-	}
-	if pathOf(fn) != sqlxPath || name != "Get" && name != "Select" || len(args) < 3 {
-		return nil
-	}
-	c := &dbCall{call: call, method: name, handle: args[0], dst: args[1], query: args[2], args: args[3:]}
-	c.text, c.known = f.constant(c.query)
-	return c
 }
 
 // endsInReturn: the statement of a call stands in a block that returns.

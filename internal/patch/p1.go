@@ -278,13 +278,24 @@ func (f *file) madeEmpty(v *types.Var) bool {
 
 func (w *readWriter) checkWrites() *Refusal { return w.leaves(w.sql.table) }
 
+// maybeTransaction reports whether the read may be one of a transaction. A function that
+// takes either (sqlx.Queryer) is given one of them by the loop.
+func (w *readWriter) maybeTransaction() bool {
+	if id, ok := ast.Unparen(w.handle).(*ast.Ident); ok && w.via != nil {
+		if v, ok := w.f.info().Uses[id].(*types.Var); ok && w.via.args[v] != nil && !slices.Contains(w.via.changed, v) {
+			return transaction(w.via.f.info().TypeOf(w.via.args[v]))
+		}
+	}
+	return transaction(w.kind)
+}
+
 // leaves refuses a loop that may change what the read finds in a table.
 func (w *readWriter) leaves(name string) *Refusal {
 	s, does := w.f.program.schema, w.does
 	switch table := strings.ToLower(name); {
 	case does.anyTable:
 		return refuse("writes", "the loop may write to any table: a statement of it is not a constant")
-	case does.locks && transaction(w.kind):
+	case does.locks && w.maybeTransaction():
 		return refuse("writes", "the loop writes or locks, and the read may be in its transaction")
 	case len(does.writes) == 0:
 	default:
@@ -333,6 +344,9 @@ func (w *readWriter) checkMethods() *Refusal {
 	need := "Query"
 	if w.intoStruct != nil {
 		need = "Select"
+	}
+	if w.function != "" && need == "Select" {
+		return nil // it is a function
 	}
 	if w.ctx != nil {
 		need += "Context"

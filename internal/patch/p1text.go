@@ -230,7 +230,7 @@ func (w *readWriter) helper(name string, extraNames, extraTypes []string) string
 	alone = append(alone[:w.keyArg], append([]string{"key"}, alone[w.keyArg:]...)...)
 	single := fmt.Sprintf("db.%s%s(%s%s, %s)", w.dbCall.method, ctx, ctxArg, literal(w.text), strings.Join(alone, ", "))
 	if w.dbCall.method == "Get" {
-		single = fmt.Sprintf("db.Get%s(%sdst, %s, %s)", ctx, ctxArg, literal(w.text), strings.Join(alone, ", "))
+		single = fmt.Sprintf("%sdst, %s, %s)", w.into("Get"), literal(w.text), strings.Join(alone, ", "))
 	} else {
 		single += "." + w.rowRead.method + "(" + strings.Join(dstNames, ", ") + ")"
 	}
@@ -311,7 +311,7 @@ func (w *readWriter) chunks(anyType, ctx, ctxArg, rowType string, before, after 
 	}
 	query := fmt.Sprintf("%s+%s.Repeat(\", ?\", n-1)+%s", literal(head), w.f.packageName("strings"), literal(tail))
 	if w.intoStruct != nil {
-		fmt.Fprintf(&b, "\t\tvar some []%s\n\t\tif err := db.Select%s(%s&some, %s, %s); err != nil {\n\t\t\treturn alone\n\t\t}\n", rowType, ctx, ctxArg, query, values)
+		fmt.Fprintf(&b, "\t\tvar some []%s\n\t\tif err := %s&some, %s, %s); err != nil {\n\t\t\treturn alone\n\t\t}\n", rowType, w.into("Select"), query, values)
 		key, _ := w.f.typeText(w.keyType)
 		_, fieldType := keyField(w.intoStruct, w.key.column)
 		value := "one." + w.field

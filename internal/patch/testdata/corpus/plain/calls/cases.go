@@ -26,9 +26,18 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 	"raisedParents": func(app *env.App, posts []env.Post) (any, error) {
 		return raisedParents(context.Background(), app, posts), nil
 	},
-	"byThrice":       func(app *env.App, posts []env.Post) (any, error) { return byThrice(app, posts), nil },
-	"changedBetween": func(app *env.App, posts []env.Post) (any, error) { return changedBetween(app, posts), nil },
-	"seenByFunction": func(app *env.App, posts []env.Post) (any, error) { return seenByFunction(app, posts), nil },
+	"writers": func(app *env.App, posts []env.Post) (any, error) { return writers(app, posts) },
+	"writersInContext": func(app *env.App, posts []env.Post) (any, error) {
+		return writersInContext(context.Background(), app, posts), nil
+	},
+	"likesByFunction": func(app *env.App, posts []env.Post) (any, error) { return likesByFunction(app, posts) },
+	"bestByFunction": func(app *env.App, posts []env.Post) (any, error) {
+		return bestByFunction(context.Background(), app.DB, posts)
+	},
+	"seenWithWriters": func(app *env.App, posts []env.Post) (any, error) { return seenWithWriters(app, posts), nil },
+	"byThrice":        func(app *env.App, posts []env.Post) (any, error) { return byThrice(app, posts), nil },
+	"changedBetween":  func(app *env.App, posts []env.Post) (any, error) { return changedBetween(app, posts), nil },
+	"seenByFunction":  func(app *env.App, posts []env.Post) (any, error) { return seenByFunction(app, posts), nil },
 
 	"likedBy": func(app *env.App, posts []env.Post) (any, error) {
 		return likedBy(app, posts, &env.User{ID: app.Viewer}), nil
