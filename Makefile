@@ -20,7 +20,7 @@ FIELDS := $(addprefix field-,$(notdir $(patsubst %/install.sh,%,$(wildcard field
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" CGO_ENABLED="$${CGO_ENABLED:-0}" \
 	GOFLAGS="$$("$$go" env GOFLAGS) -trimpath '-toolexec=env GOGC=400 GOMEMLIMIT=2GiB'" &&
 
-.PHONY: help deps deps-test build static static-tools check test test-long test-times test-coverage test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants bench-indexes shots case-wiki case-idle case-api case-cards field field-plot $(FIELDS) faults lab-base fuzz clean static-all release
+.PHONY: help accelerator-check deps deps-test build static static-tools check test test-long test-times test-coverage test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants bench-indexes shots case-wiki case-idle case-api case-cards field field-plot $(FIELDS) faults lab-base fuzz clean static-all release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -110,6 +110,9 @@ bench-mutants: deps-test ## small changes of change, experiment, stat, confedit 
 
 bench-indexes: deps build ## index advice on 300 drawn schemas against the best of up to 40 candidates, tried on a real MariaDB (ARGS="-seed 17 -n 1 -v"; bars: 95 % within 1.2, 0 worse); resumable
 	@$(WITH_GO) go build -o bin/bench-indexes ./bench/indexes && nice -n 10 bin/bench-indexes $(ARGS)
+
+accelerator-check: deps ## accelerator/ by random transactions of several processes on a real MariaDB, with and without it, and broken on purpose (ARGS="-n 300 -only mutants"; bars: no new anomaly, each mutant caught within a minute)
+	@$(WITH_GO) go build -o bin/accelerator-check ./bench/accelerator && bin/accelerator-check $(ARGS)
 
 shots: ## pictures of the dashboard's and the report's pages, into shots/ (needs Chromium)
 	@$(WITH_GO) go test -count 1 ./internal/web ./internal/report -run Browser -args -shots $(CURDIR)/shots
