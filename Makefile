@@ -20,7 +20,7 @@ FIELDS := $(addprefix field-,$(notdir $(patsubst %/install.sh,%,$(wildcard field
 WITH_GO = go=$$(scripts/go.sh) && export PATH="$$(dirname "$$go"):$$PATH" CGO_ENABLED="$${CGO_ENABLED:-0}" \
 	GOFLAGS="$$("$$go" env GOFLAGS) -trimpath '-toolexec=env GOGC=400 GOMEMLIMIT=2GiB'" &&
 
-.PHONY: help accelerator-check deps deps-test build static static-tools check test test-long test-times test-coverage test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants bench-indexes shots case-wiki case-idle case-api case-cards field field-plot $(FIELDS) faults lab-base fuzz clean static-all release
+.PHONY: help accelerator-check deps deps-test build static static-tools check test test-long test-times test-coverage test-steady race race-changed demo bench bench-hand bench-tuners bench-load bench-digest bench-bounds bench-effects bench-overhead bench-engines bench-hosts bench-verdict bench-web bench-mutants bench-indexes shots case-wiki case-idle case-api case-cards field field-plot $(FIELDS) faults tutorial lab-base fuzz clean static-all release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -143,6 +143,9 @@ field-plot: deps ## docs/measured/field-steps.svg: predicted against measured of
 
 faults: deps-test build ## break a disposable host at every step of every kind of change (bar: 500 cases, none lost)
 	@$(WITH_GO) scripts/faults.sh $(ARGS)
+
+tutorial: deps-test ## do what docs/tutorial says on a disposable host and compare what is printed with what it shows (WRITE=1 stores it; 15 min, as root)
+	@$(WITH_GO) KASOKU_TUTORIAL=1 WRITE='$(WRITE)' go test -count 1 -timeout 60m -v ./cmd/kasoku -run '^TestTutorial$$'
 
 lab-base: deps-test build ## build the system that disposable hosts start from (docs/how-to/use-disposable-hosts.md), as root
 	@bin/kasoku lab base

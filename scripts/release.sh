@@ -124,6 +124,7 @@ for arch in "${arches[@]}"; do
     [ "${SBOM:-1}" = 0 ] || bill "$arch"
 done
 (cd "$out" && sha256sum kasoku[-_]* >SHA256SUMS)
+[ "$(git rev-parse HEAD)" = "$commit" ] && [ -z "$(git status --porcelain --untracked-files=no)" ] || fail "the source was changed while it was built; build it again"
 [ -z "${CHECK:-}" ] || check
 tell "in $out:"
 (cd "$out" && ls -l kasoku[-_]* SHA256SUMS | awk '{ print $5, $9 }')

@@ -102,19 +102,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	stdout, stderr = piped(stdout, leave), piped(stderr, leave)
 	var cli CLI
 	code, exited := 0, false
-	parser, err := kong.New(&cli, kong.Name("kasoku"),
-		kong.Description("Kasoku finds what holds a web service back, changes one thing, proves it by interleaved runs, and keeps it or puts everything back.\n\n"+
-			"Examples:\n  kasoku init\n  kasoku tune --budget 30m\n  kasoku report -o report.html"),
-		kong.UsageOnError(), kong.Writers(stdout, stderr), kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Vars{"lab_packages": strings.Join(lab.DefaultPackages, ",")},
-		kong.Exit(func(c int) { code, exited = c, true }),
-		kong.Help(func(o kong.HelpOptions, k *kong.Context) error {
-			if err := kong.DefaultHelpPrinter(o, k); err != nil {
-				return err
-			}
-			_, err := fmt.Fprint(k.Stdout, exitCodes)
-			return err
-		}))
+	parser, err := commandLine(&cli, stdout, stderr, kong.BindTo(ctx, (*context.Context)(nil)), kong.Exit(func(c int) { code, exited = c, true }))
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return ui.Failure
@@ -144,6 +132,22 @@ func run(args []string, stdout, stderr io.Writer) int {
 	app := newApp(&cli, stdout, stderr)
 	err = k.Run(app)
 	return app.exit(ctx, err)
+}
+
+// commandLine reads commands, flags and arguments into cli.
+func commandLine(cli *CLI, stdout, stderr io.Writer, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(cli, append([]kong.Option{kong.Name("kasoku"),
+		kong.Description("Kasoku finds what holds a web service back, changes one thing, proves it by interleaved runs, and keeps it or puts everything back.\n\n" +
+			"Examples:\n  kasoku init\n  kasoku tune --budget 30m\n  kasoku report -o report.html"),
+		kong.UsageOnError(), kong.Writers(stdout, stderr),
+		kong.Vars{"lab_packages": strings.Join(lab.DefaultPackages, ",")},
+		kong.Help(func(o kong.HelpOptions, k *kong.Context) error {
+			if err := kong.DefaultHelpPrinter(o, k); err != nil {
+				return err
+			}
+			_, err := fmt.Fprint(k.Stdout, exitCodes)
+			return err
+		})}, more...)...)
 }
 
 // exit prints an error with its hint and chooses the code.

@@ -146,8 +146,26 @@ type plannedStep struct {
 	Within string `json:"within,omitempty"`
 }
 
+// refusedStep is a plan that the regulation refuses.
+type refusedStep struct {
+	Plan plannedStep `json:"plan"`
+	Why  string      `json:"why"`
+}
+
+// plannedList is what kasoku plan --json prints.
+type plannedList struct {
+	Binds    string        `json:"binds"` // the bottleneck, in a sentence
+	Plans    []plannedStep `json:"plans"` // in the order of the report
+	Refusals []refusedStep `json:"refusals"`
+	Skipped  []string      `json:"skipped"` // what could not be planned, and why
+	// First is the ID of the plan that kasoku tune would try first; "": none, and
+	// NothingFirst says why.
+	First        string `json:"first"`
+	NothingFirst string `json:"nothing_first,omitempty"`
+}
+
 // planned is what kasoku plan --json prints.
-func planned(d *diagnose.Diagnosis, res remedy.Result, ahead tune.Ahead) any {
+func planned(d *diagnose.Diagnosis, res remedy.Result, ahead tune.Ahead) plannedList {
 	steps := func(p remedy.Plan) plannedStep {
 		s := plannedStep{Plan: p, Acts: []plannedAct{}}
 		for _, ch := range p.All() {
@@ -155,20 +173,7 @@ func planned(d *diagnose.Diagnosis, res remedy.Result, ahead tune.Ahead) any {
 		}
 		return s
 	}
-	type refused struct {
-		Plan plannedStep `json:"plan"`
-		Why  string      `json:"why"`
-	}
-	out := struct {
-		Binds    string        `json:"binds"`
-		Plans    []plannedStep `json:"plans"`
-		Refusals []refused     `json:"refusals"`
-		Skipped  []string      `json:"skipped"`
-		// First is the ID of the plan that kasoku tune would try first; "": none, and
-		// NothingFirst says why.
-		First        string `json:"first"`
-		NothingFirst string `json:"nothing_first,omitempty"`
-	}{Binds: d.BindsText, Plans: []plannedStep{}, Refusals: []refused{}, Skipped: res.Skipped, NothingFirst: ahead.Why}
+	out := plannedList{Binds: d.BindsText, Plans: []plannedStep{}, Refusals: []refusedStep{}, Skipped: res.Skipped, NothingFirst: ahead.Why}
 	if ahead.First {
 		out.First = ahead.Plans[0].ID
 	}
@@ -182,7 +187,7 @@ func planned(d *diagnose.Diagnosis, res remedy.Result, ahead tune.Ahead) any {
 		out.Plans = append(out.Plans, s)
 	}
 	for _, r := range res.Refusals {
-		out.Refusals = append(out.Refusals, refused{steps(r.Plan), r.Why})
+		out.Refusals = append(out.Refusals, refusedStep{steps(r.Plan), r.Why})
 	}
 	return out
 }

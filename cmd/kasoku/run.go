@@ -49,9 +49,15 @@ func (c *RunCmd) Run(ctx context.Context, a *App) error {
 	if err != nil {
 		return p.failed(err)
 	}
-	return a.print(map[string]any{"scored": scored, "diagnostic": full}, func(w io.Writer) error {
+	return a.print(ranTwice{Scored: scored, Diagnostic: full}, func(w io.Writer) error {
 		return report.RunText(w, scored, full, report.Most)
 	})
+}
+
+// ranTwice is what kasoku run --json prints.
+type ranTwice struct {
+	Scored     *store.Run `json:"scored"`
+	Diagnostic *store.Run `json:"diagnostic"` // null with --score-only
 }
 
 // measure makes the scored run, and the diagnostic one if it is wanted.

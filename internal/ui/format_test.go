@@ -126,6 +126,9 @@ func TestTableAligns(t *testing.T) {
 	if err := Table(&b, []string{"a"}, nil); err != nil || b.Len() != 0 {
 		t.Errorf("without rows: %q, %v", b.String(), err)
 	}
+	if err := Table(&b, []string{"source", "what"}, [][]string{{"system", "5.2 s of 2 CPUs, of which others took most"}}); err != nil || !strings.HasPrefix(b.String(), "source  what\n") {
+		t.Errorf("a sentence that begins with a number: %v\n%s", err, b.String())
+	}
 }
 
 func TestTableIsRectangular(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 // Table prints a header and rows in aligned columns, two spaces apart, also
 // with wide characters. A column whose cells are all numbers (with a unit or
-// not) is aligned to the right. Missing cells are empty, surplus ones are left
+// not, and no sentence behind) is aligned to the right. Missing cells are empty, surplus ones are left
 // out; line breaks within a cell become spaces. Without rows nothing is printed.
 func Table(w io.Writer, head []string, rows [][]string) error {
 	if len(rows) == 0 {
@@ -53,6 +53,10 @@ func cleanRow(cells []string, n int) []string {
 	return out
 }
 
+// widestNumber is the width of a number with its unit and what goes with it, such as
+// "1,055 (interval 1,001 or more)"; what is longer is a sentence.
+const widestNumber = 32
+
 // numeric reports whether every cell of a column is empty, a dash or begins
 // like a number, and at least one is a number.
 func numeric(rows [][]string, column int) bool {
@@ -62,7 +66,7 @@ func numeric(rows [][]string, column int) bool {
 		first, _ := utf8.DecodeRuneInString(c)
 		switch {
 		case c == "" || c == "–" || c == Unknown:
-		case first >= '0' && first <= '9':
+		case first >= '0' && first <= '9' && Width(c) <= widestNumber:
 			found = true
 		default:
 			return false
