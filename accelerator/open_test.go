@@ -15,7 +15,7 @@ type byOpen struct{ d *diary }
 
 func (b byOpen) Open(dsn string) (driver.Conn, error) {
 	b.d.add("open %s", dsn)
-	return modern{bare{b.d}}, nil
+	return modern{bare(b)}, nil
 }
 
 // byConnector has connectors, too.
