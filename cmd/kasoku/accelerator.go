@@ -150,29 +150,34 @@ func again(conn *sql.Conn) prefetch.Asked {
 			return nil, nil, err
 		}
 		defer rows.Close()
-		names, err := rows.Columns()
-		if err != nil {
+		return columnsOf(rows)
+	}
+}
+
+// columnsOf are the names of the columns of rows, and the values of each, NULL left out.
+func columnsOf(rows *sql.Rows) ([]string, [][]string, error) {
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, nil, err
+	}
+	out, row, into := make([][]string, len(names)), make([]sql.NullString, len(names)), make([]any, len(names))
+	for i := range row {
+		into[i] = &row[i]
+	}
+	for n := 0; rows.Next(); n++ {
+		if n == againRows {
+			return nil, nil, fmt.Errorf("it has more than %d rows", againRows)
+		}
+		if err := rows.Scan(into...); err != nil {
 			return nil, nil, err
 		}
-		out, row, into := make([][]string, len(names)), make([]sql.NullString, len(names)), make([]any, len(names))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		for n := 0; rows.Next(); n++ {
-			if n == againRows {
-				return nil, nil, fmt.Errorf("it has more than %d rows", againRows)
-			}
-			if err := rows.Scan(into...); err != nil {
-				return nil, nil, err
-			}
-			for i, v := range row {
-				if v.Valid {
-					out[i] = append(out[i], v.String)
-				}
+		for i, v := range row {
+			if v.Valid {
+				out[i] = append(out[i], v.String)
 			}
 		}
-		return names, out, rows.Err()
 	}
+	return names, out, rows.Err()
 }
 
 // rulesText prints the rules with what shows them, and then what is refused.
