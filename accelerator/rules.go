@@ -65,14 +65,15 @@ func Load(name string) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := parse(data)
+	r, err := Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return r, nil
 }
 
-func parse(data []byte) (*Rules, error) {
+// Parse is Load for the text of a file.
+func Parse(data []byte) (*Rules, error) {
 	var f file
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

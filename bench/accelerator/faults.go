@@ -24,10 +24,7 @@ const pause = 60 * time.Millisecond
 // watch returns when all processes have ended. begin starts another one that has so many
 // transactions to do.
 func (b *breaker) watch(ctx context.Context, all func() []*process, begin func(int) error) error {
-	kills, restarts := b.txns/400, b.txns/2500
-	if b.txns < 400 {
-		kills, restarts = 1, 1
-	}
+	kills, restarts := 1+b.txns/400, 1
 	for n := 0; n < len(all()); n++ {
 		p := all()[n]
 		for ended := false; !ended; {

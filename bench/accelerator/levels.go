@@ -134,23 +134,53 @@ func (c *comparison) compare(ctx context.Context, level sql.IsolationLevel) (boo
 	return len(more) == 0, nil
 }
 
-// told runs a trial and writes its line.
+// perHistory is how many transactions of each process are checked together.
+const perHistory = 1000
+
+// told runs a trial, as several histories if it is long, and writes its line.
 func (c *comparison) told(ctx context.Context, t trial) (*ran, error) {
-	r, err := c.run(ctx, t)
-	if err != nil {
-		return nil, err
+	var all *ran
+	for left := t.txns; left > 0; left -= perHistory {
+		t.txns = min(left, perHistory)
+		r, err := c.run(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		all = all.and(r)
+		t.seed += 1000
 	}
 	var found []string
-	for _, class := range slices.Sorted(maps.Keys(r.Counts)) {
-		found = append(found, fmt.Sprintf("%s %d", class, r.Counts[class]))
+	for _, class := range slices.Sorted(maps.Keys(all.Counts)) {
+		found = append(found, fmt.Sprintf("%s %d", class, all.Counts[class]))
 	}
 	if found == nil {
 		found = []string{"none"}
 	}
 	fmt.Fprintf(c.out, "| %v | %s | %d | %d | %d | %d | %d | %d, %d, %d, %d | %.0f | %s |\n", t.level, t.name,
-		r.Outcomes[history.Committed], r.Outcomes[history.Aborted], r.Outcomes[history.Unknown], r.Reads, r.answered,
-		r.faults.queries, r.faults.connections, r.faults.processes, r.faults.servers, r.took.Seconds(), strings.Join(found, "; "))
-	return r, nil
+		all.Outcomes[history.Committed], all.Outcomes[history.Aborted], all.Outcomes[history.Unknown], all.Reads, all.answered,
+		all.faults.queries, all.faults.connections, all.faults.processes, all.faults.servers, all.took.Seconds(), strings.Join(found, "; "))
+	return all, nil
+}
+
+// and is r with what another history brought.
+func (r *ran) and(more *ran) *ran {
+	if r == nil {
+		return more
+	}
+	for class, n := range more.Counts {
+		if r.Counts[class] == 0 {
+			r.Examples[class] = more.Examples[class]
+		}
+		r.Counts[class] += n
+	}
+	for outcome, n := range more.Outcomes {
+		r.Outcomes[outcome] += n
+	}
+	r.Txns, r.Reads, r.Appends = r.Txns+more.Txns, r.Reads+more.Reads, r.Appends+more.Appends
+	r.answered, r.fetched, r.took = r.answered+more.answered, r.fetched+more.fetched, r.took+more.took
+	f, m := &r.faults, more.faults
+	f.queries, f.connections, f.processes, f.servers = f.queries+m.queries, f.connections+m.connections, f.processes+m.processes, f.servers+m.servers
+	return r
 }
 
 // perRound is how many transactions of each process a mutant's history has.

@@ -60,6 +60,8 @@ type CLI struct {
 	Guard    GuardCmd    `cmd:"" hidden:"" help:"The host's own revert; Kasoku starts it."`
 	Version  VersionCmd  `cmd:"" help:"Print the version."`
 
+	Accelerator AcceleratorCmd `cmd:"" help:"Answer the reads of a Go service from memory: add the library, learn its rules."`
+
 	Completion CompletionCmd `cmd:"" help:"Print a script that completes commands and flags in bash, zsh or fish."`
 	Man        ManCmd        `cmd:"" help:"Print manual pages, in roff."`
 	Agent      AgentCmd      `cmd:"" hidden:"" help:"What runs on a target host."`

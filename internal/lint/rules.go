@@ -18,7 +18,7 @@ var layers = []layer{
 	{"confedit/args"},
 	{"lab", "regulation", "host", "stat", "ui", "phpsyntax", "tables", "confedit/apache", "confedit/ini", "confedit/nginx", "confedit/phpvars", "confedit/sysctl", "confedit/redis", "confedit/shell", "confedit/memcached", "confedit/unit", "confedit/supervisor", "confedit/vcl", "confedit/haproxy", "accesslog", "sqllog", "appserver", "completion", "manual"},
 	{"load", "digest", "source", "patch", "trace", "confedit", "history", "knownapp", "kind", "accelerator"},
-	{"foreign", "record"},
+	{"foreign", "record", "prefetch"},
 	{"stack"},
 	{"change", "evidence", "rewind"},
 	{"diagnose"},

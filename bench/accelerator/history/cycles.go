@@ -74,19 +74,23 @@ func (h *checked) search(g *graph, class string, all, one, rest dependency, seve
 
 // way is a shortest way between nodes of one component, both included, nil if there is none.
 func (g *graph) way(from, to int, kinds dependency, number []int) []int {
-	came := map[int]int{from: -1}
+	if len(g.visit) < len(g.out) {
+		g.visit, g.came = make([]int, len(g.out)), make([]int, len(g.out))
+	}
+	g.visits++
+	g.visit[from], g.came[from] = g.visits, -1
 	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
 		if at == to {
 			var back []int
-			for ; at >= 0; at = came[at] {
+			for ; at >= 0; at = g.came[at] {
 				back = append([]int{at}, back...)
 			}
 			return back
 		}
 		for _, e := range g.out[at] {
-			if _, seen := came[e.to]; !seen && e.kind&kinds != 0 && number[e.to] == number[from] {
-				came[e.to] = at
+			if g.visit[e.to] != g.visits && e.kind&kinds != 0 && number[e.to] == number[from] {
+				g.visit[e.to], g.came[e.to] = g.visits, at
 				queue = append(queue, e.to)
 			}
 		}

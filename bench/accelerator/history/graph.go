@@ -19,7 +19,13 @@ type edge struct {
 }
 
 // graph has a node per transaction, and one per moment at which a transaction ended.
-type graph struct{ out [][]edge }
+type graph struct {
+	out [][]edge
+	// visit and came are those of searches (way): the number of the last that came by, and
+	// from where it came.
+	visit, came []int
+	visits      int
+}
 
 func (g *graph) add(from, to int, kind dependency) {
 	if from != to {
@@ -29,7 +35,7 @@ func (g *graph) add(from, to int, kind dependency) {
 
 // dependencies is the graph of transactions that may have committed.
 func (h *checked) dependencies() *graph {
-	g := &graph{make([][]edge, len(h.txns))}
+	g := &graph{out: make([][]edge, len(h.txns))}
 	for key, o := range h.order {
 		before := -1
 		for _, v := range o.elements {
