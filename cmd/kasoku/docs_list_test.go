@@ -93,7 +93,7 @@ func TestShownCommandsAreListed(t *testing.T) {
 		}
 		return all
 	}
-	for page, text := range pages(t) {
+	for page, text := range docPages(t) {
 		for _, c := range commands(t, page, text) {
 			if elsewhere(c.text) {
 				continue

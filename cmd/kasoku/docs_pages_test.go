@@ -18,9 +18,9 @@ type shown struct {
 	output []string
 }
 
-// pages are those whose commands are looked at: README.md and docs/, but for decisions,
+// docPages are those whose commands are looked at: README.md and docs/, but for decisions,
 // which are of their time.
-func pages(t *testing.T) map[string]string {
+func docPages(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	root := os.DirFS("../..")

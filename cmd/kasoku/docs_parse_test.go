@@ -25,7 +25,7 @@ import (
 func TestShownCommandsAreThere(t *testing.T) {
 	known := repository(t)
 	inline := regexp.MustCompile("(?s)`((?:bin/)?kasoku [^`]+|make [a-z][^`]*)`")
-	for page, text := range pages(t) {
+	for page, text := range docPages(t) {
 		for _, c := range commands(t, page, text) {
 			for _, args := range simple(c.text) {
 				if err := known.check(args); err != nil {

@@ -156,7 +156,7 @@ func TestShownCommandsOfAShop(t *testing.T) {
 		"app/reads/posts.php": postsLoops, "app/schema.sql": "CREATE TABLE users (id INT NOT NULL PRIMARY KEY, name VARCHAR(50) NOT NULL);\n",
 		"scenario.yaml":          "version: 1\nname: shop\nsessions: [{name: a, steps: [{request: GET /, expect: {contains: Welcome}}]}]\n",
 		"golden.yaml":            "version: 1\nname: shop\nsessions: [{name: a, steps: [{request: GET /, expect: {golden: golden/front.html}}]}]\n",
-		"tutorial/scenario.yaml": tutorialScenario(t, pages(t)[tutorialPage]),
+		"tutorial/scenario.yaml": tutorialScenario(t, docPages(t)[tutorialPage]),
 	})
 	for _, line := range []string{"git init -q -b main", "git add .", "git -c user.name=a -c user.email=a@localhost commit -q -m first"} {
 		if out, code := s.run("cd app; " + line); code != 0 {

@@ -27,7 +27,7 @@ func TestTutorial(t *testing.T) {
 	if os.Getenv("KASOKU_TUTORIAL") == "" {
 		t.Skip("takes a quarter of an hour: make tutorial")
 	}
-	page := pages(t)[tutorialPage]
+	page := docPages(t)[tutorialPage]
 	program, err := exec.LookPath("kasoku")
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestTutorialShowsWhatWasPrinted(t *testing.T) {
 		}
 		printed[last] = append(printed[last], line)
 	}
-	all := pages(t)
+	all := docPages(t)
 	for _, page := range []string{tutorialPage, "README.md"} {
 		for _, c := range commands(t, page, all[page]) {
 			if c.output == nil {
@@ -145,7 +145,7 @@ func filled(lines []string) []string {
 func tellsAsShown(t *testing.T, said string) {
 	t.Helper()
 	var session shown
-	for _, c := range commands(t, tutorialPage, pages(t)[tutorialPage]) {
+	for _, c := range commands(t, tutorialPage, docPages(t)[tutorialPage]) {
 		if strings.HasPrefix(c.text, "kasoku tune ") {
 			session = c
 		}
