@@ -40,7 +40,7 @@ func (s *stand) runs(name string) {
 		s.t.Fatalf("%s has no stand %q", commandsFile, name)
 	}
 	var all []shown
-	for page, text := range pages(s.t) {
+	for page, text := range docPages(s.t) {
 		all = append(all, commands(s.t, page, text)...)
 	}
 	own := func(page, command string) bool { // it has an entry of that page's own
