@@ -19,11 +19,11 @@ func TestAskPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal("script is not installed (Debian: bsdutils)")
 	}
-	dir := t.TempDir()
-	program := filepath.Join(dir, "kasoku")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	program, err := exec.LookPath("kasoku") // this one (TestMain)
+	if err != nil {
+		t.Fatal(err)
 	}
+	dir := t.TempDir()
 	yaml := "version: 1\nname: x\nservices:\n  - {name: db, kind: mariadb, config: my.cnf, listen: [\"127.0.0.1:1\"], login: {user: kasoku, ask: true}}\nload: {scenario: s.yaml, url: \"http://127.0.0.1:1\"}\n"
 	for name, text := range map[string]string{"kasoku.yaml": yaml, "my.cnf": "[mysqld]\n", "s.yaml": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
