@@ -94,6 +94,9 @@ func (f *file) with(places []*Place) ([]byte, error) {
 	if f.php == nil {
 		edits = append(edits, f.withoutFreed(places)...)
 	}
+	if f.php == nil {
+		edits = append(edits, f.withoutImports(edits)...)
+	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.from - b.from })
 	var out bytes.Buffer
 	at := 0
@@ -142,6 +145,35 @@ func (f *file) withoutFreed(places []*Place) []edit {
 			from, to := f.linesOf(s)
 			out = append(out, edit{from: from, to: to})
 		}
+	}
+	return out
+}
+
+// withoutImports takes away the imports that nothing names once the edits are made.
+func (f *file) withoutImports(edits []edit) []edit {
+	uses, gone := map[types.Object]int{}, map[types.Object]int{}
+	for id, o := range f.info().Uses {
+		if _, ok := o.(*types.PkgName); !ok || id.Pos() < f.syntax.FileStart || id.Pos() >= f.syntax.FileEnd {
+			continue
+		}
+		uses[o]++
+		at := f.offset(id.Pos())
+		if slices.ContainsFunc(edits, func(e edit) bool { return e.from <= at && at < e.to }) {
+			gone[o]++
+		}
+	}
+	var out []edit
+	for _, spec := range f.syntax.Imports {
+		name := f.pkg.TypesInfo.PkgNameOf(spec)
+		if name == nil || gone[name] == 0 || gone[name] < uses[name] || slices.ContainsFunc(edits, func(e edit) bool { return strings.Contains(e.text, name.Name()+".") }) {
+			continue
+		}
+		var n ast.Node = spec
+		if d, ok := f.parents[spec].(*ast.GenDecl); ok && !d.Lparen.IsValid() {
+			n = d
+		}
+		from, to := f.linesOf(n)
+		out = append(out, edit{from: from, to: to})
 	}
 	return out
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/packages"
 )
 
 // added are packages that new text may need although nothing of the program imports them.
 var added = []string{"strconv", "strings", "sync", "database/sql", "regexp", "hash", "time", "slices"}
+
+// addedForStarted are those that P11 may need, of a program that starts others.
+var addedForStarted = []string{"crypto/md5", "crypto/sha1", "crypto/sha256", "crypto/sha512", "encoding/base64", "encoding/hex"}
 
 // importer answers with the packages that the program has read already.
 type importer struct {
@@ -69,7 +73,11 @@ func (i importer) Import(name string) (*types.Package, error) {
 // readStandard reads the types of added.
 func (p *Program) readStandard(ctx context.Context) error {
 	p.standard = map[string]*types.Package{}
-	found, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedImports | packages.NeedTypes, Context: ctx, Dir: p.Dir, Fset: p.fset, Env: ownerOf(p.Dir).goEnv()}, added...)
+	names := added
+	if slices.ContainsFunc(p.packages, func(pkg *packages.Package) bool { return pkg.Imports["os/exec"] != nil }) {
+		names = slices.Concat(names, addedForStarted)
+	}
+	found, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedImports | packages.NeedTypes, Context: ctx, Dir: p.Dir, Fset: p.fset, Env: ownerOf(p.Dir).goEnv()}, names...)
 	if err != nil {
 		return err
 	}
