@@ -62,7 +62,11 @@ func (b *breaker) breakOne(ctx context.Context, p *process, kills, restarts *int
 		*kills--
 		b.done.processes++
 		_ = p.cmd.Process.Kill()
-		return begin(max(b.txns/4, 20))
+		did, err := read(p.out)
+		if err != nil {
+			return err
+		}
+		return begin(max(b.txns-len(did), 20)) // about what it has left
 	case n < 24:
 		b.done.queries += b.killOne(ctx, "QUERY")
 	default:
