@@ -139,33 +139,3 @@ func TestTutorialShowsWhatWasPrinted(t *testing.T) {
 func filled(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.TrimSpace(l) == "" })
 }
-
-// tellsAsShown: a session on another service says what the tutorial shows of its own, each line as far as
-// it does not name the service or the remedy.
-func tellsAsShown(t *testing.T, said string) {
-	t.Helper()
-	var session shown
-	for _, c := range commands(t, tutorialPage, docPages(t)[tutorialPage]) {
-		if strings.HasPrefix(c.text, "kasoku tune ") {
-			session = c
-		}
-	}
-	printed := "\n" + strings.Join(forms(strings.Split(said, "\n")), "\n")
-	compared := 0
-	for _, line := range forms(session.output) {
-		start, _, _ := strings.Cut(line, ":")
-		switch {
-		case line == "…", strings.HasPrefix(line, "== #"), strings.HasPrefix(line, "put back"), strings.HasPrefix(line, "warning"):
-			continue // whether it comes, and its name, depend on the service
-		case strings.HasPrefix(line, "a run takes"):
-			start, _, _ = strings.Cut(line, ",")
-		}
-		compared++
-		if !strings.Contains(printed, "\n"+start) {
-			t.Errorf("%s:%d: no line of a session begins with %q", session.page, session.line, start)
-		}
-	}
-	if compared < 8 {
-		t.Errorf("only %d lines of the tutorial's session were compared", compared)
-	}
-}

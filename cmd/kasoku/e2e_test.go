@@ -59,7 +59,6 @@ func TestWholeStory(t *testing.T) {
 	c.reports(s, m)
 	c.shows(s)
 	(&stand{t: t, dir: c.dir, env: s.env()}).runs("tuned")
-	tellsAsShown(t, strings.Join(s.said, "\n"))
 
 	// One page about one run.
 	tuned := c.state()

@@ -1,9 +1,10 @@
 package stack
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"kasoku/internal/lazyregexp"
 )
 
 // namedIn is what a settings file names.
@@ -18,27 +19,27 @@ const here = `(?:127\.0\.0\.1|localhost|\[?::1\]?)`
 
 var (
 	// "127.0.0.1:3306" and "mysql://user:secret@localhost:3306/shop".
-	hostPort = regexp.MustCompile(`(?i)` + here + `:(\d{2,5})\b`)
+	hostPort = lazyregexp.New(`(?i)` + here + `:(\d{2,5})\b`)
 	// "mysql:host=127.0.0.1;port=3306;dbname=shop" (PDO).
-	pdo = regexp.MustCompile(`(?i)\b(?:mysql|mariadb):(?:[a-z_]+=[^;"'\s]*;)*host=([^;"'\s]*)`)
+	pdo = lazyregexp.New(`(?i)\b(?:mysql|mariadb):(?:[a-z_]+=[^;"'\s]*;)*host=([^;"'\s]*)`)
 	// "mysql://…@host/db" of Laravel, Symfony, Django, Rails.
-	databaseURL = regexp.MustCompile(`(?i)\b(?:mysql2?|mariadb|pdo_mysql)(?:\+\w+)?://(?:[^\s"'/@]*@)?([^\s"'/:]+)`)
+	databaseURL = lazyregexp.New(`(?i)\b(?:mysql2?|mariadb|pdo_mysql)(?:\+\w+)?://(?:[^\s"'/@]*@)?([^\s"'/:]+)`)
 	// A whole host name that is this machine's, and one that is written out (not
 	// a variable of a template).
-	isHere       = regexp.MustCompile(`(?i)^` + here + `$`)
-	isWrittenOut = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
+	isHere       = lazyregexp.New(`(?i)^` + here + `$`)
+	isWrittenOut = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
 	// DB_HOST=127.0.0.1, 'host' => 'localhost', "server": "::1", $DB['SERVER'] = 'localhost'.
-	hostKey = regexp.MustCompile(`(?i)[\w.-]*(?:host|hostname|server|addr|address)\b["']?\]?\s*(?:=>|=|:|,)\s*["']?` + here + `(?:["'\s;,)}]|$)`)
-	portKey = regexp.MustCompile(`(?i)[\w.-]*port\b["']?\]?\s*(?:=>|=|:|,)\s*["']?(\d{2,5})\b`)
+	hostKey = lazyregexp.New(`(?i)[\w.-]*(?:host|hostname|server|addr|address)\b["']?\]?\s*(?:=>|=|:|,)\s*["']?` + here + `(?:["'\s;,)}]|$)`)
+	portKey = lazyregexp.New(`(?i)[\w.-]*port\b["']?\]?\s*(?:=>|=|:|,)\s*["']?(\d{2,5})\b`)
 	// mysqli_connect("localhost", …).
-	mysqliCall = regexp.MustCompile(`(?i)mysqli(?:_connect|->real_connect)?\s*\(\s*["'](?:p:)?` + here + `["']`)
+	mysqliCall = lazyregexp.New(`(?i)mysqli(?:_connect|->real_connect)?\s*\(\s*["'](?:p:)?` + here + `["']`)
 	// What Debian's dbconfig-common writes into the settings of a package, for a database on
 	// this machine: $dbserver=''; $dbtype='mysql';
-	dbconfigHere = regexp.MustCompile(`(?i)\bdbserver\s*=\s*(?:''|"")[\s;](?s:.*)\bdbtype\s*=\s*["']mysql["']`)
+	dbconfigHere = lazyregexp.New(`(?i)\bdbserver\s*=\s*(?:''|"")[\s;](?s:.*)\bdbtype\s*=\s*["']mysql["']`)
 	// DB_NAME=shop, "database": "shop", and a key that names a host, wherever it is.
-	databaseKey  = regexp.MustCompile(`(?im)(?:^|[\s"'(,{$])[\w.-]*(?:db|database|mysql|mariadb)[._-]?(?:name|database|schema)?["']?\]?\s*(?:=>|=|:|,)\s*["']?([A-Za-z0-9_]{2,64})(?:["'\s;,)}]|$)`)
-	hostAnywhere = regexp.MustCompile(`(?im)[\w.-]*(?:host|hostname|server|addr|address|url|dsn)\b["']?\]?\s*(?:=>|=|:)\s*["']?[\w/\[]`)
-	sqlWord      = regexp.MustCompile(`(?i)mysql|mariadb|database|db_?name|\bdb_`)
+	databaseKey  = lazyregexp.New(`(?im)(?:^|[\s"'(,{$])[\w.-]*(?:db|database|mysql|mariadb)[._-]?(?:name|database|schema)?["']?\]?\s*(?:=>|=|:|,)\s*["']?([A-Za-z0-9_]{2,64})(?:["'\s;,)}]|$)`)
+	hostAnywhere = lazyregexp.New(`(?im)[\w.-]*(?:host|hostname|server|addr|address|url|dsn)\b["']?\]?\s*(?:=>|=|:)\s*["']?[\w/\[]`)
+	sqlWord      = lazyregexp.New(`(?i)mysql|mariadb|database|db_?name|\bdb_`)
 )
 
 // namedStores finds the stores whose socket, or address and port, the text of a
@@ -109,7 +110,7 @@ func (n *namedIn) guessDatabase(text string, stores []store) {
 }
 
 // kindWord tells what the settings around it are of.
-var kindWord = regexp.MustCompile(`(?i)mysql|mariadb|database|db_|redis|memcache|cache|mail|smtp|session|elastic|amqp|rabbit|queue|mongo|search`)
+var kindWord = lazyregexp.New(`(?i)mysql|mariadb|database|db_|redis|memcache|cache|mail|smtp|session|elastic|amqp|rabbit|queue|mongo|search`)
 
 // hostOfDatabase reports whether one of the keys that name this machine is a database's: in
 // a file that names caches, too, the last word of a kind up to the key tells whose it is.

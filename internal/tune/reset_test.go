@@ -80,6 +80,8 @@ func TestSnapshotReset(t *testing.T) {
 		t.Errorf("told:\n%s", text)
 	}
 	bench.Data.keeper = nil
+	login := st.Service("db").Login // the lab's own
+	t.Cleanup(func() { st.Service("db").Login = login })
 	st.Service("db").Login = nil
 	var failed *ResetError
 	if err := bench.prepare(t.Context()); !errors.As(err, &failed) || !strings.Contains(err.Error(), "no login") {
