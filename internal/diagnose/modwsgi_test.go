@@ -3,6 +3,7 @@ package diagnose
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/internal/evidence"
 	"kasoku/internal/stack"
@@ -69,5 +70,48 @@ func TestWSGI(t *testing.T) {
 	}
 	if w, err := wsgiIn(t, "# nothing of it\n"); w != nil || err != nil {
 		t.Errorf("no script: %+v, %v", w, err)
+	}
+}
+
+// inApache has an application in an Apache with this configuration, which takes most of the
+// CPU in so many processes.
+func inApache(conf string, processes int) func(*Input) {
+	return func(in *Input) {
+		in.Stack.Services = append(in.Stack.Services, stack.Service{Name: "pages", Kind: stack.Apache, Config: "/apache2.conf"}, stack.Service{Name: "django", Kind: stack.App, Root: "/srv/app", RunsIn: "pages"})
+		in.Snapshot.Files["local"]["/apache2.conf"] = evidence.File{Service: "pages", Content: []byte("LoadModule wsgi_module w.so\n" + conf)}
+		in.Evidence.Services["pages"] = evidence.ServiceUse{CPU: 25, Processes: processes, RSS: 300 << 20}
+	}
+}
+
+func init() {
+	const alias = "WSGIScriptAlias / /srv/app/wsgi.py"
+	type sign = struct {
+		rule string
+		sign func(*Input)
+		says string
+	}
+	signs = append(signs,
+		sign{"app.wsgi", inApache("WSGIDaemonProcess app\n"+alias+" process-group=app\n", 3), "in 1 processes with 15 threads each"},
+		sign{"app.wsgi", both(idle, inApache(alias+"\n", 4)), "within Apache's own processes, 3 of them"},
+		sign{"app.wsgi", inApache(alias+"\n", 6), "threads that wait for the lock of their process take CPU"})
+}
+
+// Who has enough processes, or fewer requests than processes, has no such finding.
+func TestWSGIWithEnoughProcesses(t *testing.T) {
+	for name, sign := range map[string]func(*Input){
+		"a daemon of eight": inApache("WSGIDaemonProcess app processes=8\nWSGIScriptAlias / /srv/app/wsgi.py process-group=app\n", 10),
+		"few requests":      both(inApache("WSGIScriptAlias / /srv/app/wsgi.py\n", 4), func(in *Input) { in.Evidence.Load.Routes[0].Total = 2 * time.Second }),
+	} {
+		in := healthy()
+		sign(&in)
+		d, err := Diagnose(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range d.Findings {
+			if f.Rule == "app.wsgi" {
+				t.Errorf("%s: %s", name, f.Text)
+			}
+		}
 	}
 }
