@@ -17,8 +17,8 @@ const (
 	// (mod_wsgi documentation, "WSGIDaemonProcess").
 	wsgiThreads, wsgiProcesses = 15, 1
 	// lockSaves is the most of such an application's CPU that threads which wait for the
-	// interpreter's lock spend on it: 20 % was measured on a review board with four requests
-	// under way in each process (docs/measured/field.md).
+	// interpreter's lock are taken to spend on it: 20 % in one run each of a review board,
+	// beside other work; pairs of runs did not show it (docs/measured/field.md).
 	lockSaves = 0.2
 	// wsgiGroup is the process group that SetProcesses makes.
 	wsgiGroup = "kasoku"
