@@ -55,11 +55,14 @@ func WSGIOf(st *stack.Stack, snap *evidence.Snapshot, svc *stack.Service) (*WSGI
 	if len(w.aliases) == 0 {
 		return nil, nil
 	}
+	if own, err := w.isOf(st, svc); err != nil || !own {
+		return nil, err
+	}
 	group, err := w.group()
 	if err != nil || group == "" {
 		return w, err
 	}
-	for _, d := range active(conf, "WSGIDaemonProcess") {
+	for _, d := range conf.Root.FindAll("WSGIDaemonProcess") {
 		if len(d.Args) > 0 && d.Args[0] == group {
 			w.process, w.Daemon = d, true
 		}
@@ -73,32 +76,37 @@ func WSGIOf(st *stack.Stack, snap *evidence.Snapshot, svc *stack.Service) (*WSGI
 
 // readAliases finds the one script that mod_wsgi starts, by which address ever.
 func (w *WSGI) readAliases() error {
-	for _, name := range []string{"WSGIScriptAlias", "WSGIScriptAliasMatch"} {
-		for _, d := range active(w.conf, name) {
-			if len(d.Args) < 2 {
-				continue
-			}
-			if len(w.aliases) > 0 && w.aliases[0].Args[1] != d.Args[1] {
-				return fmt.Errorf("mod_wsgi starts %s and %s, and which CPU time is whose cannot be told", w.aliases[0].Args[1], d.Args[1])
-			}
-			w.aliases = append(w.aliases, d)
+	for _, d := range w.conf.Root.FindAll("WSGIScriptAlias", "WSGIScriptAliasMatch") {
+		if len(d.Args) < 2 {
+			continue
 		}
+		if len(w.aliases) > 0 && w.aliases[0].Args[1] != d.Args[1] {
+			return fmt.Errorf("mod_wsgi starts %s and %s, and which CPU time is whose cannot be told", w.aliases[0].Args[1], d.Args[1])
+		}
+		w.aliases = append(w.aliases, d)
 	}
 	return nil
 }
 
-// active are the directives of a name that are in force, anywhere in the configuration.
-func active(conf *apache.Config, name string) (out []*apache.Directive) {
-	conf.Root.Walk(func(d *apache.Directive) bool {
-		if d.State == apache.Inactive {
-			return false
+// isOf reports whether the script is the service's: the only application in the web server,
+// or the only one below whose folder the script lies. Others in it may be PHP.
+func (w *WSGI) isOf(st *stack.Stack, svc *stack.Service) (bool, error) {
+	script, of, all := w.aliases[0].Args[1], []string(nil), 0
+	for _, app := range st.OfKind(stack.App) {
+		if app.RunsIn != svc.RunsIn || app.HostName() != svc.HostName() {
+			continue
 		}
-		if d.Is(name) {
-			out = append(out, d)
+		if all++; app.Root != "" && stack.Below(app.Root, script) {
+			of = append(of, app.Name)
 		}
-		return true
-	})
-	return out
+	}
+	switch {
+	case all == 1:
+		return true, nil
+	case len(of) == 1:
+		return of[0] == svc.Name, nil
+	}
+	return false, fmt.Errorf("which of %d applications in %s mod_wsgi starts by %s cannot be told", all, svc.RunsIn, script)
 }
 
 // group is the process group that answers for the script, "" for Apache's own processes:
@@ -111,7 +119,7 @@ func (w *WSGI) group() (string, error) {
 		}
 	}
 	if len(groups) == 0 {
-		for _, d := range active(w.conf, "WSGIProcessGroup") {
+		for _, d := range w.conf.Root.FindAll("WSGIProcessGroup") {
 			if len(d.Args) == 1 {
 				groups[d.Args[0]] = true
 			}
@@ -164,12 +172,9 @@ func (w *WSGI) SetProcesses(n, threads int) error {
 			top = at
 		}
 	}
-	more := ""
-	for name, option := range map[string]string{"WSGIPythonHome": " python-home=%s", "WSGIPythonPath": " python-path=%s"} {
-		// Both are for embedded mode alone.
-		if d := active(w.conf, name); len(d) == 1 && len(d[0].Args) == 1 && !strings.ContainsAny(d[0].Args[0], " \"$") {
-			more += fmt.Sprintf(option, d[0].Args[0])
-		}
+	more, err := w.pythonOptions()
+	if err != nil {
+		return err
 	}
 	for _, d := range w.aliases {
 		if err := d.SetArgs(append(argsWithout(d.Args, "process-group="), "process-group="+wsgiGroup)...); err != nil {
@@ -177,6 +182,21 @@ func (w *WSGI) SetProcesses(n, threads int) error {
 		}
 	}
 	return top.InsertBefore(fmt.Sprintf("# Processes for the application alone\nWSGIDaemonProcess %s display-name=%%{GROUP} processes=%d threads=%d%s", wsgiGroup, n, threads, more))
+}
+
+// pythonOptions are those of a process group for what WSGIPythonHome and WSGIPythonPath say,
+// which are for Apache's own processes alone (mod_wsgi documentation).
+func (w *WSGI) pythonOptions() (out string, err error) {
+	for _, o := range []struct{ directive, option string }{{"WSGIPythonHome", "python-home"}, {"WSGIPythonPath", "python-path"}} {
+		switch found := w.conf.Root.FindAll(o.directive); {
+		case len(found) == 0:
+		case len(found) > 1 || len(found[0].Args) != 1 || strings.ContainsAny(found[0].Args[0], " \"$"):
+			return "", fmt.Errorf("%s is not one plain path, so that it is not known what %s a process group needs", o.directive, o.option)
+		default:
+			out += " " + o.option + "=" + found[0].Args[0]
+		}
+	}
+	return out, nil
 }
 
 func argsWithout(args []string, prefix string) (out []string) {

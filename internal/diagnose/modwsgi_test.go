@@ -68,8 +68,46 @@ func TestWSGI(t *testing.T) {
 			t.Errorf("%s: %+v", name, w)
 		}
 	}
+	// What only Apache's own processes read must go along.
+	if w, err := wsgiIn(t, "WSGIPythonHome /srv/env\nWSGIPythonPath /srv/app\nWSGIScriptAlias /"+script+"\n"); err != nil {
+		t.Error(err)
+	} else if err := w.SetProcesses(4, 6); err != nil || !strings.Contains(string(w.Changed()["/etc/apache2/apache2.conf"]), "threads=6 python-home=/srv/env python-path=/srv/app\n") {
+		t.Errorf("%v\n%s", err, w.Changed()["/etc/apache2/apache2.conf"])
+	}
+	if w, err := wsgiIn(t, "WSGIPythonPath \"/srv/my app\"\nWSGIScriptAlias /"+script+"\n"); err != nil {
+		t.Error(err)
+	} else if err := w.SetProcesses(4, 6); err == nil {
+		t.Error("a path with a blank is left out")
+	}
 	if w, err := wsgiIn(t, "# nothing of it\n"); w != nil || err != nil {
 		t.Errorf("no script: %+v, %v", w, err)
+	}
+}
+
+// Beside an application of another kind in the same Apache, the script is that one's below
+// whose folder it lies.
+func TestWSGIBesideOthers(t *testing.T) {
+	st := &stack.Stack{Services: []stack.Service{{Name: "httpd", Kind: stack.Apache, Config: "/etc/apache2/apache2.conf", Prefix: "/etc/apache2"},
+		{Name: "blog", Kind: stack.App, RunsIn: "httpd", Root: "/var/www/blog"}, {Name: "app", Kind: stack.App, RunsIn: "httpd", Root: "/srv/app"}}}
+	of := func(script string) (out []string) {
+		for _, name := range []string{"blog", "app"} {
+			conf := "LoadModule wsgi_module w.so\nWSGIScriptAlias / " + script + "\n"
+			snap := &evidence.Snapshot{Files: map[string]map[string]evidence.File{stack.LocalHost: {"/etc/apache2/apache2.conf": {Content: []byte(conf)}}}}
+			w, err := WSGIOf(st, snap, st.Service(name))
+			if w != nil {
+				out = append(out, name)
+			}
+			if err != nil {
+				out = append(out, "not "+name)
+			}
+		}
+		return out
+	}
+	if got := strings.Join(of("/srv/app/wsgi.py"), ", "); got != "app" {
+		t.Errorf("of %s, want app alone", got)
+	}
+	if got := strings.Join(of("/opt/wsgi/start.py"), ", "); got != "not blog, not app" {
+		t.Errorf("of %s, which cannot be told", got)
 	}
 }
 

@@ -67,18 +67,11 @@ func (r *Repo) Clean(ctx context.Context, p *Program, held ...string) error {
 // Commits makes one commit for each patch of the places, the first on what is checked out, and returns
 // the last. Neither the checkout nor its index is touched, and no branch is moved.
 func (r *Repo) Commits(ctx context.Context, places []*Place) (string, error) {
-	index, err := r.owner.folder()
+	env, end, err := r.ownIndex(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(index)
-	env := []string{"GIT_INDEX_FILE=" + filepath.Join(index, "index")}
-	if _, err := r.git(ctx, env, nil, "var", "GIT_COMMITTER_IDENT"); err != nil {
-		env = append(env, "GIT_AUTHOR_NAME=Kasoku", "GIT_AUTHOR_EMAIL=kasoku@localhost", "GIT_COMMITTER_NAME=Kasoku", "GIT_COMMITTER_EMAIL=kasoku@localhost")
-	}
-	if _, err := r.git(ctx, env, nil, "read-tree", r.Head); err != nil {
-		return "", err
-	}
+	defer end()
 	parent := r.Head
 	places = Leads(places)
 	for i, at := range places {
@@ -98,6 +91,25 @@ func (r *Repo) Commits(ctx context.Context, places []*Place) (string, error) {
 		}
 	}
 	return parent, nil
+}
+
+// ownIndex makes an index of its own with what is checked out in it, and is the environment
+// of git that works on it, as somebody if the machine names nobody. end removes it.
+func (r *Repo) ownIndex(ctx context.Context) (env []string, end func(), err error) {
+	index, err := r.owner.folder()
+	if err != nil {
+		return nil, nil, err
+	}
+	end = func() { _ = os.RemoveAll(index) } // a folder for a moment, which is the system's to clean
+	env = []string{"GIT_INDEX_FILE=" + filepath.Join(index, "index")}
+	if _, err := r.git(ctx, env, nil, "var", "GIT_COMMITTER_IDENT"); err != nil {
+		env = append(env, "GIT_AUTHOR_NAME=Kasoku", "GIT_AUTHOR_EMAIL=kasoku@localhost", "GIT_COMMITTER_NAME=Kasoku", "GIT_COMMITTER_EMAIL=kasoku@localhost")
+	}
+	if _, err := r.git(ctx, env, nil, "read-tree", r.Head); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return env, end, nil
 }
 
 // stage puts files into the index of env.

@@ -23,18 +23,11 @@ func (r *Repo) CleanBelow(ctx context.Context, dir string) error {
 // returns it. New files are added; one that is there has to be a file of the commit.
 // Neither the checkout nor its index is touched, and no branch is moved.
 func (r *Repo) CommitFiles(ctx context.Context, files map[string][]byte, message string) (string, error) {
-	index, err := r.owner.folder()
+	env, end, err := r.ownIndex(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(index)
-	env := []string{"GIT_INDEX_FILE=" + filepath.Join(index, "index")}
-	if _, err := r.git(ctx, env, nil, "var", "GIT_COMMITTER_IDENT"); err != nil {
-		env = append(env, "GIT_AUTHOR_NAME=Kasoku", "GIT_AUTHOR_EMAIL=kasoku@localhost", "GIT_COMMITTER_NAME=Kasoku", "GIT_COMMITTER_EMAIL=kasoku@localhost")
-	}
-	if _, err := r.git(ctx, env, nil, "read-tree", r.Head); err != nil {
-		return "", err
-	}
+	defer end()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := r.add(ctx, env, name, files[name]); err != nil {
 			return "", err

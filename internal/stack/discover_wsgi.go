@@ -20,24 +20,17 @@ func (d *discovery) wsgiRoots(ctx context.Context, cfg *apache.Config) []string 
 		return nil
 	}
 	var out, named []string
-	cfg.Root.Walk(func(dir *apache.Directive) bool {
-		if dir.State != apache.Inactive {
-			named = append(named, wsgiFolders(dir)...)
-		}
-		return dir.State != apache.Inactive
-	})
-	cfg.Root.Walk(func(dir *apache.Directive) bool {
-		if dir.State == apache.Inactive {
-			return false
-		}
-		if !dir.Is("WSGIScriptAlias") && !dir.Is("WSGIScriptAliasMatch") || len(dir.Args) < 2 || !filepath.IsAbs(dir.Args[1]) || strings.ContainsAny(dir.Args[1], "$%") {
-			return true
+	for _, dir := range cfg.Root.FindAll("WSGIPythonPath", "WSGIDaemonProcess") {
+		named = append(named, wsgiFolders(dir)...)
+	}
+	for _, dir := range cfg.Root.FindAll("WSGIScriptAlias", "WSGIScriptAliasMatch") {
+		if len(dir.Args) < 2 || !filepath.IsAbs(dir.Args[1]) || strings.ContainsAny(dir.Args[1], "$%") {
+			continue
 		}
 		if root := d.wsgiRoot(ctx, filepath.Clean(dir.Args[1]), named); !slices.Contains(out, root) {
 			out = append(out, root)
 		}
-		return true
-	})
+	}
 	return out
 }
 
@@ -45,14 +38,8 @@ func (d *discovery) wsgiRoots(ctx context.Context, cfg *apache.Config) []string 
 // or works.
 func wsgiFolders(dir *apache.Directive) (out []string) {
 	args := dir.Args
-	switch {
-	case dir.Is("WSGIPythonPath"):
-		args = nil
-		for _, a := range dir.Args {
-			args = append(args, "python-path="+a)
-		}
-	case !dir.Is("WSGIDaemonProcess"):
-		return nil
+	if dir.Is("WSGIPythonPath") && len(args) == 1 {
+		args = []string{"python-path=" + args[0]}
 	}
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")

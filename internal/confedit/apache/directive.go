@@ -1,6 +1,9 @@
 package apache
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // State says whether the server takes a directive.
 type State int
@@ -71,6 +74,21 @@ func (d *Directive) Find(name string) []*Directive {
 			out = append(out, k.Find(name)...)
 		}
 	}
+	return out
+}
+
+// FindAll returns the directives of these names at any depth in d, in the order read. Inactive
+// ones, and what is in them, are left out.
+func (d *Directive) FindAll(names ...string) (out []*Directive) {
+	d.Walk(func(k *Directive) bool {
+		if k.State == Inactive {
+			return false
+		}
+		if slices.ContainsFunc(names, k.Is) {
+			out = append(out, k)
+		}
+		return true
+	})
 	return out
 }
 
