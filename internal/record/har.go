@@ -49,6 +49,8 @@ type harDraft struct {
 	client bool
 	// operations are addresses (METHOD /path) that were asked for different things.
 	operations map[string]bool
+	// dispatch are parameters that tell what is asked for, by address (/path).
+	dispatch map[string][]string
 
 	vars  names
 	steps []*made // of the present session
