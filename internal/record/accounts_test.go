@@ -85,7 +85,7 @@ func TestNamesOfNewThings(t *testing.T) {
 	_, text := drafted(t, entryOf(1, "GET", "/shown-before", "", "text/html", "<html></html>"), created,
 		entryOf(3, "GET", "/blog/a-day-out", "", "text/html", "<html>A</html>"), entryOf(4, "GET", "/p/rxvz1sntyf/edit", "", "text/html", "<html>B</html>"),
 		entryOf(5, "GET", "/blog/daybreak", "", "text/html", "<html>C</html>"))
-	for _, want := range []string{"request: GET /blog/${slug}", `slug: {json: "$.data.slug"}`, "request: GET /p/${id}/edit", "request: GET /blog/daybreak"} {
+	for _, want := range []string{"request: GET /blog/${slug}", "route: GET /blog/:slug\n", `slug: {json: "$.data.slug"}`, "request: GET /p/${id}/edit", "request: GET /blog/daybreak"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

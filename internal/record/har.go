@@ -313,6 +313,7 @@ func (h *harDraft) build(m *made) {
 	h.routes.Add(path)
 	st.route = h.label(e)
 	st.request = e.Request.Method + " " + h.path(e)
+	st.route = ofVariables(st.route, st.request)
 	switch s := e.Answer.Status; s {
 	case 304, 206:
 		st.status = []int{200}

@@ -183,4 +183,23 @@ func (h *harDraft) label(e *harEntry) string {
 	return out
 }
 
+// wholeVariable is a segment that a variable stands for.
+var wholeVariable = lazyregexp.New(`^\$\{([\w-]+)\}$`)
+
+// ofVariables is a route in which segments that the request takes from a variable are named
+// by it: names of new things are others in each session.
+func ofVariables(route, request string) string {
+	path, _, _ := strings.Cut(request, "?")
+	of, parts := strings.Split(path, "/"), strings.Split(route, "/")
+	if len(of) != len(parts) {
+		return route
+	}
+	for i := range parts {
+		if m := wholeVariable.FindStringSubmatch(of[i]); m != nil && !strings.HasPrefix(parts[i], ":") {
+			parts[i] = ":" + m[1]
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
 var version = lazyregexp.New(`^\d{1,2}\.\d{1,2}$`)
