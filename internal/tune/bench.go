@@ -39,8 +39,6 @@ type Bench struct {
 	pace *experiment.Pace
 	// instead makes runs up, without load and collectors; tests set it.
 	instead func(ctx context.Context, o RunOptions) (*store.Run, error)
-	// working is how many CPUs the services use over a second; nil: they are asked.
-	working func(ctx context.Context) (float64, error)
 }
 
 // Stamp is what each run is stored with beside what it showed.
@@ -125,6 +123,8 @@ type disturbance struct {
 	steal, others stealing
 	// restless: services use CPU without load, all the time.
 	restless bool
+	// working is how many CPUs the services use over a second; nil: they are asked.
+	working func(ctx context.Context) (float64, error)
 }
 
 // benchmark is what runs have told of somebody else's benchmark (load.command).

@@ -24,7 +24,7 @@ func (b *Bench) drain(ctx context.Context) error {
 	if !b.Foreign() || b.disturbance.restless {
 		return nil
 	}
-	working := b.working
+	working := b.disturbance.working
 	if working == nil {
 		working = b.servicesCPU
 	}

@@ -28,7 +28,7 @@ func TestRunsWaitForWhatIsLeft(t *testing.T) {
 		looks := 0
 		b := &Bench{Stack: &stack.Stack{}, Listeners: Listeners{Note: func(text string) { told = append(told, text) }}}
 		b.Stack.Load.Command = &foreign.Command{Argv: []string{"bench"}}
-		b.working = func(context.Context) (float64, error) {
+		b.disturbance.working = func(context.Context) (float64, error) {
 			used := c.left[min(looks, len(c.left)-1)]
 			looks++
 			return used, nil
@@ -43,10 +43,11 @@ func TestRunsWaitForWhatIsLeft(t *testing.T) {
 			t.Errorf("%s: %d looks, want %d; told %q, want %q", c.name, looks, c.looks, text, c.says)
 		}
 	}
-	b := &Bench{Stack: &stack.Stack{}, Scenario: &load.Scenario{}, working: func(context.Context) (float64, error) {
+	b := &Bench{Stack: &stack.Stack{}, Scenario: &load.Scenario{}}
+	b.disturbance.working = func(context.Context) (float64, error) {
 		t.Error("Kasoku's own load waits for its answers, and asks")
 		return 0, nil
-	}}
+	}
 	if err := b.drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
