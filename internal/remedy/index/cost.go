@@ -36,6 +36,7 @@ type path struct {
 	final      bool     // it answers the block by itself: MIN, MAX, loose scan
 	index      string   // key of the index, "" for a scan
 	also       []string // keys of others that are read besides
+	passes     bool     // conditions pass over rows that were read
 	kept       bool     // of a semi-join's inner side: its rows are read once and kept to be searched
 	out        float64  // rows that pass all conditions
 }
@@ -117,6 +118,18 @@ func (a *access) restricts(column string, bound map[*access]bool) (equal, in *pr
 // narrowed says whether conditions restrict it that no single index serves.
 func (a *access) narrowed() bool { return a.residual != 1 || len(a.ors) > 0 }
 
+// passes says whether conditions pass over rows where an index serves so many of them. What
+// only joins it to a table that comes later is none.
+func (a *access) passes(used int) bool {
+	own := 0
+	for _, p := range a.preds {
+		if p.kind != predJoin {
+			own++
+		}
+	}
+	return a.narrowed() || used < own
+}
+
 // width is what reading one row's long values costs beside the row itself.
 func (a *access) width() float64 {
 	if a.block.writes {
@@ -153,7 +166,7 @@ func (a *access) outShare(bound map[*access]bool) float64 {
 func (a *access) paths(indexes []indexDef, bound map[*access]bool, first bool) []path {
 	n := a.table.rows
 	out := n * a.outShare(bound)
-	list := []path{{rows: n, cost: n * (1 + a.width()), out: out}}
+	list := []path{{rows: n, cost: n * (1 + a.width()), out: out, passes: a.passes(0)}}
 	if p, ok := a.intersection(bound, out); ok {
 		list = append(list, p)
 	}
@@ -210,7 +223,7 @@ func (a *access) through(d indexDef, bound map[*access]bool, first bool, out flo
 		rows = min(rows, m.dives)
 		out = min(out, m.dives)
 	}
-	p := path{rows: rows, index: d.table.key + ":" + d.key, out: min(out, rows)}
+	p := path{rows: rows, index: d.table.key + ":" + d.key, out: min(out, rows), passes: a.passes(m.used)}
 	per := costFetched
 	covered := a.coveredBy(d)
 	switch {

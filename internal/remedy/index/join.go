@@ -96,6 +96,7 @@ type joinState struct {
 	rows, cost, out  float64
 	ordered, grouped bool
 	final            bool
+	passed           bool // some rows that are read in order are passed over by conditions
 	used             []string
 	joined           int
 }
@@ -187,6 +188,7 @@ func (m *model) extend(s joinState, a *access, derived map[*access]estimate) []j
 		}
 		n.used = append(append(append(n.used, s.used...), p.index), p.also...)
 		n.ordered, n.grouped, n.final = s.ordered, s.grouped, s.final
+		n.passed = s.passed || p.passes && len(a.after) == 0
 		if first {
 			n.ordered, n.grouped, n.final = p.ordered, p.grouped, p.final
 			n.rows, n.cost = p.rows, p.cost
@@ -273,6 +275,15 @@ func derivedPaths(a *access, bound map[*access]bool, n float64, first bool) []pa
 	return []path{{rows: n, cost: n, out: out}}
 }
 
+// late is how far into the rest of what is read in order a statement with a limit goes, on
+// average, where conditions pass over rows. Those that are wanted need not lie evenly: the
+// jobs that wait are the newest, and a queue may have none. In one of ten statements they
+// are taken to lie together, anywhere.
+const late = 0.05
+
+// fewPassed rows of the rest are nothing beside what any statement takes.
+const fewPassed = 50
+
 // finish adds sorting, grouping and the limit.
 func finish(b *block, s joinState) estimate {
 	e := estimate{rows: s.rows, cost: s.cost, out: s.out, used: map[string]bool{}}
@@ -305,6 +316,9 @@ func finish(b *block, s joinState) estimate {
 	if b.limit > 0 && b.limit < e.out {
 		if inOrder {
 			share := b.limit / e.out
+			if s.passed {
+				share += late * max(0, 1-share-fewPassed/e.rows)
+			}
 			e.rows = max(1, e.rows*share)
 			e.cost = max(costDive, e.cost*share)
 		}
