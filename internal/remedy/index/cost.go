@@ -118,18 +118,6 @@ func (a *access) restricts(column string, bound map[*access]bool) (equal, in *pr
 // narrowed says whether conditions restrict it that no single index serves.
 func (a *access) narrowed() bool { return a.residual != 1 || len(a.ors) > 0 }
 
-// passes says whether conditions pass over rows where an index serves so many of them. What
-// only joins it to a table that comes later is none.
-func (a *access) passes(used int) bool {
-	own := 0
-	for _, p := range a.preds {
-		if p.kind != predJoin {
-			own++
-		}
-	}
-	return a.narrowed() || used < own
-}
-
 // width is what reading one row's long values costs beside the row itself.
 func (a *access) width() float64 {
 	if a.block.writes {
@@ -166,13 +154,16 @@ func (a *access) outShare(bound map[*access]bool) float64 {
 func (a *access) paths(indexes []indexDef, bound map[*access]bool, first bool) []path {
 	n := a.table.rows
 	out := n * a.outShare(bound)
-	list := []path{{rows: n, cost: n * (1 + a.width()), out: out, passes: a.passes(0)}}
+	list := []path{{rows: n, cost: n * (1 + a.width()), out: out, passes: a.passes(0, bound)}}
 	if p, ok := a.intersection(bound, out); ok {
 		list = append(list, p)
 	}
 	for _, d := range indexes {
 		if len(a.merged) > 0 && d.name != "" {
 			continue // the server does not read by one of them alone
+		}
+		if !first && a.taken(d, bound) {
+			continue
 		}
 		if p, ok := a.through(d, bound, first, out); ok {
 			if !p.ordered && !p.grouped && !d.clustered && a.ranged() {
@@ -223,7 +214,7 @@ func (a *access) through(d indexDef, bound map[*access]bool, first bool, out flo
 		rows = min(rows, m.dives)
 		out = min(out, m.dives)
 	}
-	p := path{rows: rows, index: d.table.key + ":" + d.key, out: min(out, rows), passes: a.passes(m.used)}
+	p := path{rows: rows, index: d.table.key + ":" + d.key, out: min(out, rows), passes: a.passes(m.used, bound)}
 	per := costFetched
 	covered := a.coveredBy(d)
 	switch {
@@ -271,24 +262,6 @@ func (a *access) pushed(d indexDef, m match, bound map[*access]bool) float64 {
 		return min(1, a.actual/max(all, a.actual))
 	}
 	return combine(sel)
-}
-
-// pageBytes of InnoDB.
-const pageBytes = 16 << 10
-
-// sortsInstead says whether the server sorts the whole table rather than read the first
-// rows by an index that has not all columns: each of them counts as a page for it (up to
-// MariaDB 10.11, and MySQL), and the limit is clearly more than the table's pages.
-func (a *access) sortsInstead() bool {
-	b := a.block
-	return b.limit > 0 && len(a.preds) == 0 && a.table.innodb() && a.table.DataBytes > 0 && b.limit >= 1.1*float64(a.table.DataBytes)/pageBytes
-}
-
-// worthCovering says whether reading all of the index instead of all of the table is worth
-// having it: no row less is read, so it must be far smaller.
-func (a *access) worthCovering(d indexDef) bool {
-	const smaller = 8 // as many pages less
-	return a.table.bytes*a.table.rows >= smaller*(&candidate{indexDef: d}).size()
 }
 
 // groupsFirst says whether an index allows to jump from group to group: it begins with the
@@ -382,6 +355,9 @@ func follows(a *access, d indexDef, m match, want []orderColumn, anyOrder bool) 
 	fixed := map[string]bool{}
 	columns, lengths := d.withPrimary()
 	for _, c := range columns[:m.equal] {
+		if equal, _, _ := a.restricts(c, nil); a.block.writes && equal != nil && equal.null {
+			return false // UPDATE and DELETE do not see that IS NULL leaves one value
+		}
 		fixed[c] = true
 	}
 	pending := map[string]bool{}

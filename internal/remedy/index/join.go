@@ -99,6 +99,7 @@ type joinState struct {
 	passed           bool // some rows that are read in order are passed over by conditions
 	used             []string
 	joined           int
+	first            *access
 }
 
 // exhaustive joins up to this many accesses try all orders; larger ones take
@@ -113,14 +114,11 @@ func (m *model) joins(b *block, derived map[*access]estimate) estimate {
 		}
 		return estimate{out: out}
 	}
-	var best *estimate
+	plans := chain{}
 	var grow func(s joinState)
 	grow = func(s joinState) {
 		if s.joined == len(b.accesses) {
-			e := finish(b, s)
-			if best == nil || e.cost < best.cost {
-				best = &e
-			}
+			plans.add(b, s)
 			return
 		}
 		var cheapest *joinState
@@ -143,10 +141,7 @@ func (m *model) joins(b *block, derived map[*access]estimate) estimate {
 		}
 	}
 	grow(joinState{out: 1})
-	if best == nil { // joins that depend on each other in a circle
-		return estimate{out: 1}
-	}
-	return *best
+	return plans.estimate()
 }
 
 func allBound(list []*access, bound map[*access]bool) bool {
@@ -189,7 +184,9 @@ func (m *model) extend(s joinState, a *access, derived map[*access]estimate) []j
 		n.used = append(append(append(n.used, s.used...), p.index), p.also...)
 		n.ordered, n.grouped, n.final = s.ordered, s.grouped, s.final
 		n.passed = s.passed || p.passes && len(a.after) == 0
+		n.first = s.first
 		if first {
+			n.first = a
 			n.ordered, n.grouped, n.final = p.ordered, p.grouped, p.final
 			n.rows, n.cost = p.rows, p.cost
 		} else {

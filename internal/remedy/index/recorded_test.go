@@ -32,14 +32,17 @@ func check(t *testing.T, cases []onServer) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	schema := ""
 	for i, c := range cases {
-		schema := fmt.Sprintf("case%d", i)
-		execute(t, conn, "CREATE DATABASE "+schema)
-		execute(t, conn, "USE "+schema)
-		for _, s := range c.setup {
-			execute(t, conn, s)
-			if words := strings.Fields(s); words[0] == "INSERT" {
-				execute(t, conn, "ANALYZE TABLE "+words[2])
+		if i == 0 || !slices.Equal(c.setup, cases[i-1].setup) {
+			schema = fmt.Sprintf("case%d", i)
+			execute(t, conn, "CREATE DATABASE "+schema)
+			execute(t, conn, "USE "+schema)
+			for _, s := range c.setup {
+				execute(t, conn, s)
+				if words := strings.Fields(s); words[0] == "INSERT" {
+					execute(t, conn, "ANALYZE TABLE "+words[2])
+				}
 			}
 		}
 		statements := recorded(t, conn, schema, c.sql)
@@ -67,7 +70,9 @@ func check(t *testing.T, cases []onServer) {
 				t.Errorf("%s: %s does not use %s: %s", c.name, c.sql, a.Name, plan)
 			}
 		}
-		execute(t, conn, "DROP DATABASE "+schema)
+		for _, a := range advice {
+			execute(t, conn, "DROP INDEX "+a.Name+" ON "+a.Table)
+		}
 	}
 }
 
