@@ -54,7 +54,8 @@ func (c *PlanCmd) Run(ctx context.Context, a *App) error {
 func warnUnseen(a *App, run *store.Run) {
 	for _, h := range run.Evidence.Health {
 		if h.Sampled > 0 {
-			a.UI.Info(fmt.Sprintf("the statements of %s are known from %d looks at what ran, since most came by connections that are older than their record: shares of time, estimates of the rest", h.OldConnections, h.Sampled))
+			a.UI.Warn(fmt.Sprintf("the statements of %s are known from %d looks at what ran, since most came by connections that are older than their record: shares of time, estimates of the rest", h.OldConnections, h.Sampled),
+				"`kasoku tune` restarts what holds such connections and looks again; for a plan restart that yourself, and then `kasoku plan --new`")
 			continue
 		}
 		if h.OldConnections != "" {
