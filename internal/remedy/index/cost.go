@@ -349,15 +349,12 @@ func (a *access) coveredBy(d indexDef) bool {
 // follows says whether reading the match in index order gives the wanted
 // order, or with anyOrder, equal values side by side.
 func follows(a *access, d indexDef, m match, want []orderColumn, anyOrder bool) bool {
-	if len(want) == 0 || m.dives > 1 {
+	if len(want) == 0 || m.dives > 1 || a.writesNull(d, m) {
 		return false
 	}
 	fixed := map[string]bool{}
 	columns, lengths := d.withPrimary()
 	for _, c := range columns[:m.equal] {
-		if equal, _, _ := a.restricts(c, nil); a.block.writes && equal != nil && equal.null {
-			return false // UPDATE and DELETE do not see that IS NULL leaves one value
-		}
 		fixed[c] = true
 	}
 	pending := map[string]bool{}

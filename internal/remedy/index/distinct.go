@@ -117,8 +117,11 @@ func (t *table) holds(d indexDef, columns map[string]bool) bool {
 }
 
 // told says whether several columns begin with a unique key and have all of it: what comes
-// behind it in an index puts nothing in order.
+// behind it in an index puts nothing in order. So does no column at all.
 func (t *table) told(list []string) bool {
+	if len(list) == 0 {
+		return true
+	}
 	columns := map[string]bool{}
 	for _, c := range list {
 		columns[strings.TrimSuffix(c, descends)] = true

@@ -1,5 +1,7 @@
 package index
 
+import "maps"
+
 // estimate of one execution.
 type estimate struct {
 	rows, cost float64 // examined; in units of cost.go
@@ -140,7 +142,7 @@ func (m *model) joins(b *block, derived map[*access]estimate) estimate {
 			grow(*cheapest)
 		}
 	}
-	grow(joinState{out: 1})
+	grow(joinState{out: 1, bound: map[*access]bool{}})
 	return plans.estimate()
 }
 
@@ -177,10 +179,8 @@ func (m *model) extend(s joinState, a *access, derived map[*access]estimate) []j
 	}
 	var out []joinState
 	for _, p := range list {
-		n := joinState{joined: s.joined + 1, bound: map[*access]bool{a: true}}
-		for k := range s.bound {
-			n.bound[k] = true
-		}
+		n := joinState{joined: s.joined + 1, bound: maps.Clone(s.bound)}
+		n.bound[a] = true
 		n.used = append(append(append(n.used, s.used...), p.index), p.also...)
 		n.ordered, n.grouped, n.final = s.ordered, s.grouped, s.final
 		n.passed = s.passed || p.passes && len(a.after) == 0
@@ -310,16 +310,22 @@ func finish(b *block, s joinState) estimate {
 	if !inOrder {
 		e.cost += s.out * costSort * log2(s.out)
 	}
-	if b.limit > 0 && b.limit < e.out {
-		if inOrder {
-			share := b.limit / e.out
-			if s.passed {
-				share += late * max(0, 1-share-fewPassed/e.rows)
-			}
-			e.rows = max(1, e.rows*share)
-			e.cost = max(costDive, e.cost*share)
-		}
-		e.out = b.limit
-	}
+	e.limit(b, s, inOrder)
 	return e
+}
+
+// limit takes what a block's LIMIT saves, where rows come in order.
+func (e *estimate) limit(b *block, s joinState, inOrder bool) {
+	if b.limit <= 0 || b.limit >= e.out {
+		return
+	}
+	if inOrder {
+		share := b.limit / e.out
+		if s.passed {
+			share += late * max(0, 1-share-fewPassed/e.rows)
+		}
+		e.rows = max(1, e.rows*share)
+		e.cost = max(costDive, e.cost*share)
+	}
+	e.out = b.limit
 }

@@ -59,3 +59,13 @@ func (a *access) passes(used int, bound map[*access]bool) bool {
 	}
 	return a.narrowed() || used < 0
 }
+
+// writesNull says whether one of the columns with one value is asked to be NULL by an UPDATE
+// or DELETE, which do not see that this leaves one value: they sort.
+func (a *access) writesNull(d indexDef, m match) bool {
+	columns, _ := d.withPrimary()
+	return a.block.writes && slices.ContainsFunc(columns[:m.equal], func(c string) bool {
+		equal, _, _ := a.restricts(c, nil)
+		return equal != nil && equal.null
+	})
+}
