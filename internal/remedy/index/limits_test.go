@@ -79,3 +79,21 @@ func TestFewRowsArePassedOver(t *testing.T) {
 		t.Errorf("advised %s", got)
 	}
 }
+
+// What is found by a list, a prefix or a function, and sorted.
+func TestServerSortsWhatIsFound(t *testing.T) {
+	await.SkipShort(t)
+	tables := notesOf("400")
+	check(t, []onServer{
+		{"a prefix, in another order", tables, "SELECT * FROM people WHERE name LIKE 'ab%' ORDER BY age LIMIT 10", "people(name)", 400, ""},
+		{"a prefix, in its order", tables, "SELECT * FROM people WHERE name LIKE 'ab%' ORDER BY name LIMIT 10", "people(name)", 50, ""},
+		{"a few of many", tables, "SELECT * FROM notes WHERE person IN (3, 4, 5) ORDER BY made DESC LIMIT 10", "notes(person)", 60, ""},
+		{"many of a few", tables, "SELECT * FROM notes WHERE kind IN (2, 3) ORDER BY made DESC LIMIT 10", "notes(made)", 60, ""},
+		{"either of two", tables, "SELECT * FROM notes WHERE person = 8 OR kind = 9 ORDER BY made DESC LIMIT 10", "notes(kind) notes(person)", 60, ""},
+		{"counted", tables, "SELECT COUNT(*) FROM notes WHERE kind = 3", "notes(kind)", 14000, ""},
+		{"some by chance", tables, "SELECT * FROM people ORDER BY RAND() LIMIT 5", "", 50000, "random keys"},
+		{"by the day", tables, "SELECT * FROM notes WHERE DATE(made) = '2026-03-05'", "", 90000, "range of times"},
+		{"by the year", tables, "SELECT COUNT(*) FROM notes WHERE YEAR(made) = 2025", "", 90000, "range of times"},
+		{"a text by a number", tables, "SELECT * FROM people WHERE name = 12345", "", 30000, "as a string"},
+	})
+}
