@@ -39,6 +39,8 @@ type Bench struct {
 	pace *experiment.Pace
 	// instead makes runs up, without load and collectors; tests set it.
 	instead func(ctx context.Context, o RunOptions) (*store.Run, error)
+	// working is how many CPUs the services use over a second; nil: they are asked.
+	working func(ctx context.Context) (float64, error)
 }
 
 // Stamp is what each run is stored with beside what it showed.
@@ -121,6 +123,8 @@ type disturbance struct {
 	// steal is what other virtual machines take as a rule, others what processes
 	// outside the stack do.
 	steal, others stealing
+	// restless: services use CPU without load, all the time.
+	restless bool
 }
 
 // benchmark is what runs have told of somebody else's benchmark (load.command).
@@ -268,6 +272,9 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 // driven prepares the target, drives the load and collects what is seen meanwhile. jump
 // is what window.jump tells.
 func (b *Bench) driven(ctx context.Context, o RunOptions) (res *load.Result, ev *evidence.Evidence, jump time.Duration, err error) {
+	if err := b.drain(ctx); err != nil {
+		return nil, nil, jump, err
+	}
 	if err := b.prepare(ctx); err != nil {
 		return nil, nil, jump, err
 	}
