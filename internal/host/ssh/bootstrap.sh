@@ -49,12 +49,14 @@ kasoku() {
         trap 'rm -f "$t"' HUP INT TERM
         head -c "$size" | gzip -dc >"$t"
         got=$(sum "$t")
-        if [ "$got" != "$want" ] || ! chmod 700 "$t" || ! mv -f "$t" "$p"; then
+        # Another one may have arrived meanwhile, and be run: it must stay that file.
+        if [ "$got" != "$want" ] || ! chmod 700 "$t" || ! { ln "$t" "$p" || [ "$(sum "$p")" = "$want" ] || mv -f "$t" "$p"; } 2>/dev/null; then
             rm -f "$t"
             rmdir "$place" 2>/dev/null
             say damaged "$got"
             exit 1
         fi
+        rm -f "$t"
         trap - HUP INT TERM
         say arrived "$p"
     fi

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -286,6 +287,47 @@ func TestProgramIsReused(t *testing.T) {
 		t.Errorf("the program has %d bytes, want %d", info.Size(), before.Size())
 	}
 	must(t, third.Discard(t.Context()))
+}
+
+// beside opens another host before the first byte is read.
+type beside struct {
+	io.Reader
+	open func()
+}
+
+func (b *beside) Read(p []byte) (int, error) {
+	if b.open != nil {
+		b.open()
+		b.open = nil
+	}
+	return b.Reader.Read(p)
+}
+
+// Where two controllers send the program at once, the one that arrives last must not take
+// the place of the one that is run: that one's end would remove the other's.
+func TestTwoSendTheProgramAtOnce(t *testing.T) {
+	await.SkipShort(t)
+	s := sshtest.Start(t)
+	var other *ssh.Host
+	h, err := ssh.OpenWith(t.Context(), options(t, s), time.Minute, func(r io.Reader) io.Reader {
+		return &beside{r, func() {
+			var err error
+			if other, err = ssh.Open(t.Context(), options(t, s)); err != nil {
+				t.Fatal(err)
+			}
+		}}
+	})
+	must(t, err)
+	path, err := other.Program(t.Context())
+	must(t, err)
+	must(t, h.Close())
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the program of one that goes on: %v", err)
+	}
+	must(t, other.Close())
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the program stays when the last one has ended")
+	}
 }
 
 func TestKeep(t *testing.T) {
