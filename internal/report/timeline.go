@@ -5,6 +5,7 @@ import (
 	"html/template"
 
 	"kasoku/internal/experiment"
+	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
 
@@ -71,8 +72,8 @@ func timelineMarks(m *Model) []mark {
 		x := mark{label: fmt.Sprintf("%d  %s", s.Seq, s.Plan.Title), score: v.CandidateScore, kept: s.Kept,
 			title: fmt.Sprintf("%d. %s\n%s: %s\n%s", s.Seq, s.Plan.Title, v.Words(), v.Reason, Effect(v)), target: stepID(s)}
 		switch {
-		case s.Kept && s.Factor > 0:
-			x.text = ui.Count(v.CandidateScore) + "  " + ui.Factor(s.Factor)
+		case s.Kept && v.CandidateScore > 0 && v.Pairs > 0:
+			x.text = ui.Count(v.CandidateScore) + "  " + ui.Percent(v.Effect)
 		case v.CandidateScore > 0 && v.Outcome != experiment.Broke:
 			x.text = ui.Count(v.CandidateScore)
 		case v.Outcome == "":
@@ -87,14 +88,13 @@ func timelineMarks(m *Model) []mark {
 		out = append(out, x)
 	}
 	end := func(label string, score float64) {
-		x := mark{label: label, score: score, whole: true, text: ui.Count(score), title: label + ": " + m.Score.Points(score)}
-		if factor := m.Session.Factor(score); factor > 0 {
-			x.text += "  " + ui.Factor(factor)
-		}
-		out = append(out, x)
+		out = append(out, mark{label: label, score: score, whole: true, text: ui.Count(score), title: label + ": " + m.Score.Points(score)})
 	}
 	if m.Score.Measured && m.Score.Final > 0 {
 		end("At the end", m.Score.Final)
+		if c := m.Session.Compared; c != nil && c.By != store.BySteps && m.Score.Factor > 0 {
+			out[len(out)-1].text += "  " + ui.Factor(m.Score.Factor)
+		}
 	}
 	if m.Score.AfterRestart > 0 {
 		end("After "+m.Score.Restarted(), m.Score.AfterRestart)

@@ -113,5 +113,4 @@ var funcs = template.FuncMap{
 	},
 	// sides are rows with a value before and, if there is an after, one after.
 	"sides": func(rows any, after any) map[string]any { return map[string]any{"Rows": rows, "After": after} },
-	"ratio": func(a, b float64) float64 { return a / b },
 }
