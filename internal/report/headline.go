@@ -125,7 +125,7 @@ func caveats(m *Model) []string {
 		out = append(out, text)
 	}
 	if !m.Score.Measured && len(m.Kept()) > 0 {
-		out = append(out, "The final score was not measured; the number is that of the last kept change's own experiment.")
+		out = append(out, "The end was not measured: the factor multiplies what the kept changes' own experiments showed, and the score is that of the last one.")
 	}
 	if s.FinalWorkload != 0 && s.AsFoundWorkload != 0 && s.FinalWorkload != s.AsFoundWorkload {
 		out = append(out, loadChanged(s))
