@@ -186,7 +186,7 @@ func TestRunMismatches(t *testing.T) {
 		{"status", "request: GET /\nexpect: {status: [302, 303]}", "status 302 or 303", "status 200"},
 		{"type", "request: GET /\nexpect: {type: text/html}", "Content-Type text/html", `"text/plain"`},
 		{"header", "request: GET /\nexpect: {header: {X-A: b}}", "X-A: b", "no header X-A"},
-		{"contains", "request: GET /\nexpect: {contains: \"${user.login}!\"}", "contains \"user", "without it"},
+		{"contains", "request: GET /\nexpect: {contains: \"${user.login}!\"}", "contains \"user", "without it: \"hello at 12:00:00"},
 		{"lacks", "request: GET /\nexpect: {not_contains: hello}", "does not contain", "with it"},
 		{"regexp", "request: GET /\nexpect: {regexp: '^x'}", "matches ^x", "without a match"},
 		{"size", "request: GET /\nexpect: {size: 3}", "3 bytes", "25 bytes"},

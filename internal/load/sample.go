@@ -78,6 +78,11 @@ func (u *user) describe(f failure, method string, target []byte, body []byte) Mi
 	if len(u.body) > 0 && method != "GET" && method != "HEAD" {
 		text += " " + string(u.body[:min(len(u.body), maxText)])
 	}
+	if strings.HasPrefix(f.got, "status ") { // says nothing of what came instead
+		if shown := excerpt(body[:min(len(body), maxSampleBody)], u.wire.res.contentType); shown != "" {
+			f.got += ": " + quoteShort([]byte(shown))
+		}
+	}
 	return Mismatch{Request: readable(maskSecrets(text), maxText), Expected: readable(maskSecrets(f.expected), maxText),
 		Got: readable(maskSecrets(f.got), maxText), Body: readable(string(body[:min(len(body), maxSampleBody)]), maxSampleBody),
 		Reference: readable(string(u.reference[:min(len(u.reference), maxSampleBody)]), maxSampleBody)}

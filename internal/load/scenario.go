@@ -42,13 +42,15 @@ const (
 // be used by several runs, one after the other or at once.
 type Scenario struct {
 	Name     string
-	Path     string        // as given to Parse
-	Workload int           // virtual users, ≥ 1
-	Warmup   time.Duration // before the window at most, ≥ 0
-	Duration time.Duration // of the measured window, > 0
-	Timeout  time.Duration // of a request, unless its step says otherwise
-	Seed     uint64
-	Arrivals *Arrivals // open model; nil: closed
+	Path     string // as given to Parse
+	Workload int    // virtual users, ≥ 1
+	// WorkloadAssumed: the file does not say how many.
+	WorkloadAssumed bool
+	Warmup          time.Duration // before the window at most, ≥ 0
+	Duration        time.Duration // of the measured window, > 0
+	Timeout         time.Duration // of a request, unless its step says otherwise
+	Seed            uint64
+	Arrivals        *Arrivals // open model; nil: closed
 
 	pools    []*pool
 	sessions []session
@@ -212,7 +214,7 @@ func (c *compiler) scenario(root ast.Node) {
 	c.readWarmup(o["warmup"])
 	c.duration(o["duration"], "duration", time.Millisecond, maxWindow, &s.Duration)
 	c.duration(o["timeout"], "timeout", time.Millisecond, maxTimeout, &s.Timeout)
-	s.Workload, s.Seed = int(workload), uint64(seed)
+	s.Workload, s.WorkloadAssumed, s.Seed = int(workload), o["workload"] == nil, uint64(seed)
 
 	c.masks = c.readMasks(o["mask"], "scenario")
 	s.masks = c.masks

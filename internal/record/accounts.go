@@ -39,9 +39,12 @@ func (h *harDraft) accounts() {
 	for i := range h.out.sessions {
 		s := &h.out.sessions[i]
 		for j := range s.steps {
-			p := h.account(&s.steps[j])
+			p, who := h.account(&s.steps[j])
 			if p == "" {
 				continue
+			}
+			for k := range s.steps[j+1:] {
+				who.in(&s.steps[j+1+k])
 			}
 			if draw := (pair{"account", p}); !slices.Contains(s.draw, draw) {
 				s.draw = append(s.draw, draw)
@@ -56,65 +59,87 @@ func (h *harDraft) accounts() {
 	}
 }
 
-// account has one step draw; the pool's name, "" if the step is no login.
-func (h *harDraft) account(st *step) string {
+// account has one step draw; the pool's name, "" if the step is no login, and the field
+// that names who it is.
+func (h *harDraft) account(st *step) (string, drawn) {
 	if len(st.form) > 0 {
 		return h.accountOfForm(st.form)
 	}
 	return h.accountOfJSON(st)
 }
 
-func (h *harDraft) accountOfForm(form []pair) string {
-	who, pass := -1, -1
-	for i, f := range form {
+func (h *harDraft) accountOfForm(form []pair) (string, drawn) {
+	who, pass := loginFields(form)
+	if who < 0 {
+		return "", drawn{}
+	}
+	d := drawn{value: form[who].value, field: fieldWord(form[who].key)}
+	p, login, password := h.accountPool(form[who], form[pass])
+	form[who].value, form[pass].value = login, password
+	return p, d
+}
+
+// loginFields are who logs in and the password among the fields of a form or object; -1 if it
+// is no login. A field of another name is who logs in if it is the only one that could be.
+func loginFields(fields []pair) (who, pass int) {
+	who, pass = -1, -1
+	var could []int
+	for i, f := range fields {
 		switch {
 		case isPassword(f.key) && pass >= 0, isLogin(f.key) && who >= 0:
-			return ""
+			return -1, -1
 		case isPassword(f.key):
 			pass = i
 		case isLogin(f.key):
 			who = i
+		case couldLogin(f):
+			could = append(could, i)
 		}
 	}
-	if who < 0 || pass < 0 || strings.Contains(form[who].value+form[pass].value, "${") || form[who].value == "" {
-		return ""
+	if who < 0 && len(could) == 1 {
+		who = could[0]
 	}
-	p, login, password := h.accountPool(form[who], form[pass])
-	form[who].value, form[pass].value = login, password
-	return p
+	if who < 0 || pass < 0 || strings.Contains(fields[who].value+fields[pass].value, "${") || fields[who].value == "" {
+		return -1, -1
+	}
+	return who, pass
 }
+
+// couldLogin: a value like a name, and no word that says what a form does.
+func couldLogin(f pair) bool {
+	return accountName.MatchString(f.value) && !notLogin.MatchString(f.key) && !slices.Contains(operationFields, f.key) && !slices.Contains(formWords, strings.ToLower(f.value))
+}
+
+var (
+	accountName = lazyregexp.New(`^[A-Za-z][\w.+-]{2,63}(?:@[\w.-]+)?$`)
+	// notLogin are fields for the password once more, and for what proves who one is.
+	notLogin = lazyregexp.New(`(?i)confirm|repeat|again|verif|new|old|code|token|csrf|xsrf|nonce|captcha|otp|hash|key|secret|redirect|return|next|lang|locale`)
+	// formWords are values of fields beside a login: what its button says, and flags.
+	formWords = []string{"true", "false", "yes", "forever", "login", "log-in", "log_in", "signin", "sign-in", "sign_in", "submit", "session", "web", "password", "normal", "default"}
+)
 
 // jsonField is a text of a JSON object as it was rendered.
 var jsonField = regexp.MustCompile(`"([^"\\]+)": "([^"\\]*)"`)
 
-func (h *harDraft) accountOfJSON(st *step) string {
-	var who, pass []int
-	for _, at := range jsonField.FindAllStringSubmatchIndex(st.json, -1) {
-		switch name := st.json[at[2]:at[3]]; {
-		case isPassword(name) && pass != nil, isLogin(name) && who != nil:
-			return ""
-		case isPassword(name):
-			pass = at
-		case isLogin(name):
-			who = at
-		}
+func (h *harDraft) accountOfJSON(st *step) (string, drawn) {
+	var fields []pair
+	places := jsonField.FindAllStringSubmatchIndex(st.json, -1)
+	for _, at := range places {
+		fields = append(fields, pair{st.json[at[2]:at[3]], st.json[at[4]:at[5]]})
 	}
-	if who == nil || pass == nil {
-		return ""
+	who, pass := loginFields(fields)
+	if who < 0 {
+		return "", drawn{}
 	}
-	field := func(at []int) pair { return pair{st.json[at[2]:at[3]], st.json[at[4]:at[5]]} }
-	if strings.Contains(field(who).value+field(pass).value, "${") || field(who).value == "" {
-		return ""
-	}
-	p, login, password := h.accountPool(field(who), field(pass))
-	first, second := who, pass
+	p, login, password := h.accountPool(fields[who], fields[pass])
+	first, second := places[who], places[pass]
 	values := []string{login, password}
-	if pass[0] < who[0] {
-		first, second = pass, who
+	if pass < who {
+		first, second = second, first
 		values = []string{password, login}
 	}
 	st.json = st.json[:first[4]] + values[0] + st.json[first[5]:second[4]] + values[1] + st.json[second[5]:]
-	return p
+	return p, drawn{value: fields[who].value, field: fieldWord(fields[who].key)}
 }
 
 // accountPool adds an account to the pool of those with such fields, and returns its name

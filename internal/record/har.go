@@ -49,6 +49,8 @@ type harDraft struct {
 	client bool
 	// operations are addresses (METHOD /path) that were asked for different things.
 	operations map[string]bool
+	// dispatch are parameters that tell what is asked for, by address (/path).
+	dispatch map[string][]string
 
 	vars  names
 	steps []*made // of the present session
@@ -311,6 +313,7 @@ func (h *harDraft) build(m *made) {
 	h.routes.Add(path)
 	st.route = h.label(e)
 	st.request = e.Request.Method + " " + h.path(e)
+	st.route = ofVariables(st.route, st.request)
 	switch s := e.Answer.Status; s {
 	case 304, 206:
 		st.status = []int{200}

@@ -134,19 +134,24 @@ func logsIn(e *harEntry) bool {
 type idSearch struct {
 	value            string
 	of, about, route []string
+	any              bool // whatever it is of
 }
 
 // idPath finds where an answer has an id in a field that agrees with the one it is sent by:
 // named alike (orderId, order_id), or named id within what is named so, or in an answer to a
 // request for such things (id of an address in the list of /addresses).
 func idPath(e *harEntry, value string, of, about []string) string {
+	return (&idSearch{value: value, of: of, about: about, route: words(accesslog.PathOf(e.target()))}).in(e)
+}
+
+// in is the path of the first field of an answer that fits; "" if there is none.
+func (s *idSearch) in(e *harEntry) string {
 	d := json.NewDecoder(bytes.NewReader([]byte(e.body)))
 	d.UseNumber()
 	var v any
 	if d.Decode(&v) != nil {
 		return ""
 	}
-	s := idSearch{value: value, of: of, about: about, route: words(accesslog.PathOf(e.target()))}
 	return s.find(v, "$", nil, 0)
 }
 
@@ -199,8 +204,8 @@ func (s *idSearch) agrees(key string, inside []string) bool {
 	its, ok := idName(key)
 	of := s.of
 	switch {
-	case !ok:
-		return false
+	case !ok || s.any:
+		return ok
 	case len(its) > 0 && len(of) > 0:
 		return its[len(its)-1] == of[len(of)-1]
 	case len(its) > 0: // sent as id alone
@@ -224,6 +229,10 @@ func (h *harDraft) segments(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
 		if i == 0 || !idSegment.MatchString(p) {
+			if v, found := h.madeName(p); found && i > 0 {
+				parts[i] = v
+				continue
+			}
 			parts[i] = literal(p)
 			continue
 		}
@@ -245,6 +254,35 @@ func (h *harDraft) segments(path string) string {
 		}
 	}
 	return strings.Join(parts, "/")
+}
+
+// slug is a name that a service makes for a new thing, such as of its title.
+var slug = lazyregexp.New(`^[\pL\d][\pL\d_.-]{3,99}$`)
+
+// madeName refers to a name that the answer to a write gave in a field for an id or a slug:
+// for a second thing of the same title it is another one. What was asked for or shown before
+// stays.
+func (h *harDraft) madeName(name string) (reference string, found bool) {
+	if h.client || !slug.MatchString(name) {
+		return "", false
+	}
+	for _, m := range h.steps {
+		if asksFor(m.entry, name) {
+			return "", false
+		}
+		if !strings.Contains(m.entry.body, name) {
+			continue
+		}
+		if !isWrite(m.entry) || logsIn(m.entry) || !strings.HasSuffix(m.entry.answerType(), "json") {
+			return "", false
+		}
+		path := (&idSearch{value: name, any: true}).in(m.entry)
+		if path == "" {
+			return "", false
+		}
+		return "${" + h.extracted(m, path[strings.LastIndexByte(path, '.')+1:], path, name) + "}", true
+	}
+	return "", false
 }
 
 // madeLink refers to an id of what a write made: no answer before it has a link with this

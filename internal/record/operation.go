@@ -2,7 +2,9 @@ package record
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"kasoku/internal/accesslog"
@@ -17,11 +19,11 @@ var operationFields = []string{"op", "operationName", "cmd", "do", "act", "actio
 var plainWord = lazyregexp.New(`^[A-Za-z][\w.:/-]{0,39}$`)
 
 // operation is what a request asks one address for ("op=rpc method=getAllCounters"), ""
-// if nothing says so.
-func (e *harEntry) operation() string {
+// if nothing says so. more are fields that tell it at this address alone.
+func (e *harEntry) operation(more []string) string {
 	fields := e.fields()
 	var out []string
-	for _, name := range operationFields {
+	for _, name := range append(more[:len(more):len(more)], operationFields...) {
 		if value := fields.Get(name); plainWord.MatchString(value) {
 			out = append(out, name+"="+value)
 		}
@@ -102,14 +104,62 @@ func graphQLName(document string) string {
 	return m[3]
 }
 
+// leastAsked is how many requests tell that an address serves everything.
+const leastAsked = 4
+
+// learnDispatch finds the parameters by which an address that serves at least half of all
+// but files tells what is asked for (index.php?route=product/search): those that all of its
+// requests have, with plain words, and not always the same.
+func (h *harDraft) learnDispatch(groups [][]*harEntry) {
+	asked, all := map[string][]*harEntry{}, 0
+	for _, g := range groups {
+		for _, e := range g {
+			if !accesslog.IsAsset(e.target()) {
+				at := accesslog.PathOf(e.target())
+				asked[at], all = append(asked[at], e), all+1
+			}
+		}
+	}
+	h.dispatch = map[string][]string{}
+	for at, list := range asked {
+		if len(list) < leastAsked || 2*len(list) < all {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(list[0].url.Query())) {
+			if !slices.Contains(operationFields, name) && dispatches(list, name) {
+				h.dispatch[at] = append(h.dispatch[at], name)
+			}
+		}
+	}
+}
+
+// dispatches says whether all requests have a plain word as a parameter, and not the same.
+func dispatches(list []*harEntry, name string) bool {
+	values := map[string]bool{}
+	for _, e := range list {
+		value := e.url.Query().Get(name)
+		if !plainWord.MatchString(value) {
+			return false
+		}
+		values[value] = true
+	}
+	return len(values) > 1
+}
+
+// operation of a request at its address.
+func (h *harDraft) operation(e *harEntry) string {
+	return e.operation(h.dispatch[accesslog.PathOf(e.target())])
+}
+
 // learnOperations notes the addresses that were asked for different things.
 func (h *harDraft) learnOperations(groups [][]*harEntry) {
+	h.learnDispatch(groups)
 	first := map[string]string{}
 	h.operations = map[string]bool{}
 	for _, g := range groups {
 		for _, e := range g {
 			at := e.Request.Method + " " + accesslog.PathOf(e.target())
-			op := e.operation()
+			op := h.operation(e)
 			if was, ok := first[at]; ok && was != op {
 				h.operations[at] = true
 			}
@@ -127,10 +177,29 @@ func (h *harDraft) label(e *harEntry) string {
 		route[1] = parts[1]
 	}
 	out := e.Request.Method + " " + strings.Join(route, "/")
-	if op := e.operation(); op != "" && h.operations[e.Request.Method+" "+accesslog.PathOf(e.target())] {
+	if op := h.operation(e); op != "" && h.operations[e.Request.Method+" "+accesslog.PathOf(e.target())] {
 		out += " " + op
 	}
 	return out
+}
+
+// wholeVariable is a segment that a variable stands for.
+var wholeVariable = lazyregexp.New(`^\$\{([\w-]+)\}$`)
+
+// ofVariables is a route in which segments that the request takes from a variable are named
+// by it: names of new things are others in each session.
+func ofVariables(route, request string) string {
+	path, _, _ := strings.Cut(request, "?")
+	of, parts := strings.Split(path, "/"), strings.Split(route, "/")
+	if len(of) != len(parts) {
+		return route
+	}
+	for i := range parts {
+		if m := wholeVariable.FindStringSubmatch(of[i]); m != nil && !strings.HasPrefix(parts[i], ":") {
+			parts[i] = ":" + m[1]
+		}
+	}
+	return strings.Join(parts, "/")
 }
 
 var version = lazyregexp.New(`^\d{1,2}\.\d{1,2}$`)

@@ -59,6 +59,25 @@ func TestOneAddressForEverything(t *testing.T) {
 	}
 }
 
+// A parameter that every request of the one script has names what is asked for, whatever
+// it is called; one that only some have, numbers, and one that is always the same do not.
+func TestOneScriptWithAParameter(t *testing.T) {
+	at := func(i int, query string) harEntry {
+		return entryOf(i, "GET", "/index.php?"+query, "", "text/html", "<html>"+query+"</html>")
+	}
+	_, text := drafted(t, at(1, "lang=en&route=product/list&n=1"), at(2, "lang=en&route=product/search&n=2&search=lamp"),
+		at(3, "lang=en&route=checkout/cart.add&n=3"), at(4, "lang=en&route=product/list&n=4"),
+		entryOf(5, "GET", "/style.css", "", "text/css", "b{}"), entryOf(6, "GET", "/about.php?topic=us", "", "text/html", "<html>us</html>"))
+	for _, want := range []string{"route: GET /index.php route=product/list\n", "route: GET /index.php route=checkout/cart.add\n", "request: GET /about.php?topic=us"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "route: GET /index.php route=product/search search") || strings.Contains(text, "lang=en route") || strings.Contains(text, "about.php topic") {
+		t.Errorf("more than the one parameter tells routes:\n%s", text)
+	}
+}
+
 // A refusal as JSON or an error page with status 200 is no right answer.
 func TestRecordedAnswersSayWhatIsRight(t *testing.T) {
 	_, text := drafted(t,
@@ -146,6 +165,16 @@ func TestTokenOfAFieldIsFoundByItsName(t *testing.T) {
 		if m := re.FindStringSubmatch(page); m == nil || m[1] != other {
 			t.Errorf("%s finds %q in a page with fields before it, want %q", re, m, other)
 		}
+	}
+}
+
+// A page without a title that stays is told from one that broke off by its end.
+func TestPagesAreWhole(t *testing.T) {
+	_, text := drafted(t,
+		entryOf(1, "GET", "/", "", "text/html", "<html><title>Lamp 17</title><body>\n</BODY></HTML>\n"),
+		entryOf(2, "GET", "/part", "", "text/html", "<li>a</li>"))
+	if !strings.Contains(text, `contains: "</HTML>"`) || strings.Count(text, "contains:") != 1 {
+		t.Errorf("want the first page's end alone:\n%s", text)
 	}
 }
 

@@ -15,13 +15,16 @@ var (
 	pageTitle = lazyregexp.New(`(?i)<title>[^<>\r\n]{1,80}</title>`)
 	// wideTitle stands on lines of its own, as templates write it.
 	wideTitle = lazyregexp.New(`(?i)<title>([^<>]{1,400})</title>`)
+	// pageEnd is what a page lacks that ended in an error.
+	pageEnd = lazyregexp.New(`(?i)</html>`)
 	// plainField of a JSON object is no id.
 	plainField = lazyregexp.New(`^[A-Za-z_]+$`)
 )
 
 // rightAnswer is a text that the recorded answer has and another one has not, so that an
 // error page, or a refusal as JSON with status 200, is no right answer: the name of a JSON
-// object's first field (and that it is true), or a page's title. "" if there is none that stays the same.
+// object's first field (and that it is true), or a page's title, else its end. "" if there is
+// none that stays the same.
 func (e *harEntry) rightAnswer() string {
 	if e.Answer.Status != 200 || e.Request.Method == "HEAD" {
 		return ""
@@ -34,8 +37,8 @@ func (e *harEntry) rightAnswer() string {
 		if title == "" {
 			title = titleLine(e.body)
 		}
-		if strings.ContainsAny(title, "0123456789&") { // counts, dates, names in another writing
-			return ""
+		if title == "" || strings.ContainsAny(title, "0123456789&") { // counts, dates, names in another writing
+			return pageEnd.FindString(e.body)
 		}
 		return title
 	}

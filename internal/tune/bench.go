@@ -103,6 +103,8 @@ type scored struct {
 	reference *store.Run
 	sides     map[experiment.Side]*store.Run
 	before    *store.Run
+	// users that runs have where the scenario says none; 0: as it assumes.
+	users int
 	// wrong of asked answers were wrong in all runs of what was in place.
 	wrong, asked int64
 	// erred is the largest share (0–1) of errors of the server in a run before the first
@@ -162,12 +164,9 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	run, err := b.run(ctx, o)
 	if err == nil {
 		for range mostLonger {
-			longer, why := b.longer(run)
-			if longer == 0 {
+			if !b.again(run, &o) {
 				break
 			}
-			b.note(fmt.Sprintf("run %d: %s; it is made again with %s", run.ID, why, longer))
-			o.Window = longer
 			if run, err = b.run(ctx, o); err != nil {
 				break
 			}
@@ -180,9 +179,25 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	return run, err
 }
 
+// again says whether a run is to be made again, with fewer users or a longer window.
+func (b *Bench) again(run *store.Run, o *RunOptions) bool {
+	if n := b.fewer(run); n > 0 {
+		b.note(fmt.Sprintf("run %d: %s; it is made again with %d users, who keep the CPUs as busy (workload in the scenario sets a number)", run.ID, run.Evidence.Load.Cut(), n))
+		b.scored.users, o.Workload = n, n
+		return true
+	}
+	longer, why := b.longer(run)
+	if longer == 0 {
+		return false
+	}
+	b.note(fmt.Sprintf("run %d: %s; it is made again with %s", run.ID, why, longer))
+	o.Window = longer
+	return true
+}
+
 // mostLonger is how often a run is made again, longer: how long a session takes is
 // known when one has ended.
-const mostLonger = 2
+const mostLonger = 3
 
 // longer is a window in which every request is answered or times out, for a run
 // in which none did, or one that holds as much of sessions as a score needs, with

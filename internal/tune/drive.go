@@ -44,7 +44,7 @@ func (b *Bench) Users() int {
 	case b.Stack.Load.Workload > 0:
 		return b.Stack.Load.Workload
 	case b.Scenario != nil:
-		return b.Scenario.Workload
+		return cmp.Or(b.scored.users, b.Scenario.Workload)
 	}
 	return b.benchmark.users
 }

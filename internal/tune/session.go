@@ -116,6 +116,9 @@ func (t *Tuner) measure(ctx context.Context, label string, n int) ([]float64, er
 		if err := t.Bench.Answered(run); err != nil {
 			return nil, err
 		}
+		if n := t.Bench.scored.users; n > 0 && run.Step == 0 && t.session.AsFound == 0 { // found out by this run
+			t.course.workload, t.session.AsFoundWorkload = n, n
+		}
 		if run.Unfit != "" && tries < n+t.Rule.MaxRepeats {
 			t.UI.Warn("a run was no evidence: "+run.Unfit, "stop other work on this machine, or wait; it is repeated")
 			continue

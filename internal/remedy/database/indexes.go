@@ -298,17 +298,6 @@ func statementsOf(in planning.Input, service string) []evidence.Statement {
 	return out
 }
 
-func joinNotes(notes []index.Note) string {
-	if len(notes) == 0 {
-		return "no scanning statement has a usable column"
-	}
-	var out []string
-	for _, n := range notes {
-		out = append(out, n.String())
-	}
-	return strings.Join(out, "; ")
-}
-
 // hasForeignKeys reports whether a foreign key is of the table or refers to it: keys
 // that it needs cannot be made anew, as undo must where others stand after one.
 func hasForeignKeys(db *evidence.Database, t *evidence.Table) bool {

@@ -96,6 +96,7 @@ func (b *builder) writing(refs *ast.TableRefsClause, where ast.ExprNode, order *
 	sc := &scope{block: &block{writes: true}, correlated: new(bool)}
 	b.statement.root = sc.block
 	if refs != nil {
+		b.simplify(refs, where)
 		b.from(sc, refs.TableRefs)
 	}
 	for _, a := range sc.accesses {
@@ -172,6 +173,7 @@ func (b *builder) union(list *ast.SetOprSelectList, outer *scope) (*block, bool)
 func (b *builder) selectInto(sc *scope, q *ast.SelectStmt) {
 	b.with(q.With)
 	if q.From != nil {
+		b.simplify(q.From, q.Where)
 		b.from(sc, q.From.TableRefs)
 	}
 	if q.Fields != nil {

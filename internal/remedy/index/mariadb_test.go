@@ -191,14 +191,28 @@ func (l *lab) evidence() (out []evidence.Statement) {
 
 func (l *lab) tables() (out []evidence.Table) {
 	for _, n := range l.names {
-		t := evidence.Table{Schema: l.w.name, Name: n, Engine: "InnoDB", Rows: int64(l.number("SELECT COUNT(*) FROM " + n)),
-			Indexes: []evidence.TableIndex{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}}}
+		t := evidence.Table{Schema: l.w.name, Name: n, Engine: "InnoDB", Rows: int64(l.number("SELECT COUNT(*) FROM " + n)), Indexes: l.keys(n)}
 		for _, line := range l.strings("SHOW COLUMNS FROM " + n) {
 			f := strings.Split(line, "\t")
 			t.Columns = append(t.Columns, evidence.Column{Name: f[0], Type: f[1],
 				Distinct: int64(l.number("SELECT COUNT(DISTINCT " + f[0] + ") FROM " + n))})
 		}
 		out = append(out, t)
+	}
+	return out
+}
+
+// keys that the schema gives a table.
+func (l *lab) keys(table string) (out []evidence.TableIndex) {
+	for _, line := range l.strings("SHOW INDEX FROM " + table) {
+		f := strings.Split(line, "\t") // table, non-unique, name, place, column
+		if l.indexes[f[2]] != "" {
+			continue
+		}
+		if f[3] == "1" {
+			out = append(out, evidence.TableIndex{Name: f[2], Unique: f[1] == "0"})
+		}
+		out[len(out)-1].Columns = append(out[len(out)-1].Columns, f[4])
 	}
 	return out
 }

@@ -3,6 +3,23 @@ package index
 // officeWorkloads are what shops' back offices, logs and directories ask.
 var officeWorkloads = []realWorkload{
 	{
+		name: "menus", // outer joins that a condition makes inner ones: the tree of shelves is best entered by the parent
+		schema: []string{
+			"CREATE TABLE shelves (id INT, store INT, PRIMARY KEY (id, store))",
+			"INSERT INTO shelves SELECT seq, 0 FROM seq_1_to_400",
+			"CREATE TABLE paths (shelf_id INT, path_id INT, level INT, PRIMARY KEY (shelf_id, path_id))",
+			"INSERT INTO paths SELECT seq, seq, 2 FROM seq_1_to_400",
+			"INSERT IGNORE INTO paths SELECT seq, CRC32(seq) % 60, 1 FROM seq_61_to_400",
+			"INSERT IGNORE INTO paths SELECT seq, CRC32(seq) % 12, 0 FROM seq_61_to_400",
+			"CREATE TABLE placed (thing_id INT, shelf_id INT, PRIMARY KEY (thing_id, shelf_id), KEY shelf_id (shelf_id))",
+			"INSERT INTO placed SELECT seq, 1 + CRC32(seq*3) % 400 FROM seq_1_to_3000",
+		},
+		statements: []realStatement{
+			each(3000, "SELECT COUNT(DISTINCT t.thing_id) FROM shelves s LEFT JOIN paths p ON (p.shelf_id = s.id AND s.store = 0) LEFT JOIN placed t ON t.shelf_id = p.shelf_id WHERE t.thing_id > 0 AND p.path_id = $", 7, 30, 250),
+		},
+		columns: map[string][]string{"paths": {"path_id", "shelf_id"}, "placed": {"shelf_id"}, "shelves": {"store"}},
+	},
+	{
 		name: "sessions", // one row by a long key; old ones deleted
 		schema: []string{
 			"CREATE TABLE sessions (id INT PRIMARY KEY, sid VARCHAR(300), expires INT, data TEXT)",
