@@ -89,6 +89,8 @@ func TestFormats(t *testing.T) {
 		{file: "isucon-private-isu.txt", engine: "isucon", score: 1857, requests: 2005, succeeded: 1994, mismatches: 11, sample: "リクエストがタイムアウトしました (GET /)"},
 		{file: "isucon-cli.txt", engine: "isucon", score: 1710, requests: 1436, succeeded: 1434, mismatches: 2},
 		{file: "isucon5.txt", engine: "isucon", score: 268.9, requests: 269, succeeded: 269},
+		{file: "isucon7.txt", engine: "isucon", score: 2120, requests: 2120, succeeded: 2120, sample: "timed out (POST /login)"},
+		{file: "isucon7-fail.txt", engine: "isucon", requests: 1, mismatches: 1, sample: "did not pass: the check before the load failed"},
 		{file: "isucon9.txt", engine: "isucon", score: 2310, requests: 2310, succeeded: 2310, sample: "POST /login"},
 		{file: "isucon9-fail.txt", engine: "isucon", requests: 1, mismatches: 1, sample: "did not pass: POST /initialize"},
 		{file: "isucon11.txt", engine: "isucon", score: 1234, requests: 1299, succeeded: 1234, mismatches: 65, timeouts: 12, sample: "validation: mismatch: GET /api/isu"},

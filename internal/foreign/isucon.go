@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ type isuconJSON struct {
 	Success  *float64 `json:"success"`
 	Fail     *float64 `json:"fail"`
 	Messages []string `json:"messages"`
+	// Message and Errors are those of isucon7-qualify, bench/src/cmd/bench/bench.go.
+	Message string   `json:"message"`
+	Errors  []string `json:"error"`
 }
 
 // Log lines. Sources:
@@ -38,7 +42,7 @@ type isuconJSON struct {
 //
 // isucon11 also prints "SCORE: <tag>: <count>", which is no score.
 var (
-	isuconScore = lazyregexp.New(`(?im)(?:\bscore|スコア|得点)"?\s*[:=：]\s*"?([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:$|["(,}]|\s[^\s=:]+=)`)
+	isuconScore = lazyregexp.New(`(?im)(?:\bscore|スコア|得点)"?\s*[:=：]\s*"?([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*(?:$|["(,}]|\s[^\s=:]+=)`)
 	isuconRaw   = lazyregexp.New(`(?m)\bscore: -?\d+ ?\((?:= )?-?\d+ - -?\d+\) : (.+?)\s*$`)
 	isuconPass  = lazyregexp.New(`(?i)\bpass(?:ed)?"?\s*[:=]\s*(true|false)\b`)
 	isuconRes   = lazyregexp.New(`(?m)\bRESULT: (?:([A-Za-z]+)\s*$|((?i:fail|error|invalid|ng\b)\w*))`)
@@ -52,7 +56,23 @@ var (
 var passWords = []string{"success", "succeeded", "pass", "passed", "ok", "true"}
 
 func (o *output) isucon() *isuconJSON {
-	return decode(o, func(j *isuconJSON) bool { return j.Pass != nil && j.Score != nil })
+	judged := func(j *isuconJSON) bool { return j.Pass != nil && j.Score != nil }
+	if j := decode(o, judged); j != nil {
+		return j
+	}
+	// The result as the end of a line of a log.
+	lines := strings.Split(o.text, "\n")
+	for _, line := range slices.Backward(lines) {
+		at := strings.Index(line, `{"`)
+		if at <= 0 {
+			continue
+		}
+		j := &isuconJSON{}
+		if json.Unmarshal([]byte(line[at:]), j) == nil && judged(j) {
+			return j
+		}
+	}
+	return nil
 }
 
 func isISUCON(o *output) bool { return o.isucon() != nil || isuconScore.MatchString(o.text) }
@@ -110,13 +130,17 @@ func (r *report) isuconResult(j *isuconJSON) {
 		}
 		r.counts(count(*j.Success), count(fail))
 	}
-	for _, m := range j.Messages {
-		r.complain("mismatch", m)
+	for _, m := range slices.Concat(j.Messages, j.Errors) {
+		kind := "mismatch"
+		if kindOf(m) == "timeout" {
+			kind = "timeout"
+		}
+		r.complain(kind, m)
 	}
 	if !*j.Pass {
 		r.failed = "the benchmark did not pass"
-		if len(j.Messages) > 0 {
-			r.failed = fmt.Sprintf("the benchmark did not pass: %s", shorten(j.Messages[0], 200))
+		if why := append(slices.Clone(j.Messages), j.Message); why[0] != "" {
+			r.failed = fmt.Sprintf("the benchmark did not pass: %s", shorten(why[0], 200))
 		}
 	}
 }
