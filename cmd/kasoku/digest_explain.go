@@ -136,7 +136,7 @@ func (x *explainer) one(ctx context.Context, c *digest.Statement) error {
 	}
 	defer tx.Rollback()
 	// A comment at the end would hide nothing, but the line's end ends it.
-	text := strings.TrimRight(strings.TrimSpace(c.Example), "; \t\r\n") + "\n"
+	text := sqllog.Unlocked(strings.TrimRight(strings.TrimSpace(c.Example), "; \t\r\n")) + "\n"
 	if c.Plan.Rows, err = scratch.Explain(ctx, tx, text); err != nil {
 		return err
 	}

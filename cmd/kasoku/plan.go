@@ -53,6 +53,11 @@ func (c *PlanCmd) Run(ctx context.Context, a *App) error {
 // missing in the plan is not taken for what needs nothing.
 func warnUnseen(a *App, run *store.Run) {
 	for _, h := range run.Evidence.Health {
+		if h.Sampled > 0 {
+			a.UI.Warn(fmt.Sprintf("the statements of %s are known from %d looks at what ran, since most came by connections that are older than their record: shares of time, estimates of the rest", h.OldConnections, h.Sampled),
+				"`kasoku tune` restarts what holds such connections and looks again; for a plan restart that yourself, and then `kasoku plan --new`")
+			continue
+		}
 		if h.OldConnections != "" {
 			a.UI.Warn(fmt.Sprintf("most statements of %s came by connections that are older than their record, so nothing is planned for them: no index, for instance", h.OldConnections),
 				fmt.Sprintf("`kasoku tune` restarts what holds such connections and looks again; for a plan restart that yourself, and then `kasoku plan --new` (`kasoku show %d --all` tells how many were seen)", run.ID))

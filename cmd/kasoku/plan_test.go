@@ -20,6 +20,9 @@ func TestPlanTellsUnseenStatements(t *testing.T) {
 	if got := said(evidence.Health{Source: "slow log of db", OldConnections: "db"}); !strings.Contains(got, "statements of db") || !strings.Contains(got, "kasoku show 7") {
 		t.Errorf("said %q", got)
 	}
+	if got := said(evidence.Health{Source: "slow log of db", OldConnections: "db", Sampled: 900}); !strings.Contains(got, "900 looks") || strings.Contains(got, "nothing is planned") {
+		t.Errorf("of sampled statements: said %q", got)
+	}
 	if got := said(evidence.Health{Source: "slow log of db", OK: true}); got != "" {
 		t.Errorf("said %q of a log that has all", got)
 	}

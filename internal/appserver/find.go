@@ -31,8 +31,9 @@ type Number struct {
 	// Computed is the expression that the configuration has in place of a
 	// number, "" if it has none.
 	Computed string
-	// Threads answer requests at once in each worker.
-	Threads int
+	// Threads answer requests at once in each worker; ThreadsWhere that is written.
+	Threads      int
+	ThreadsWhere Where
 }
 
 // Runs reports whether a command runs the server, or its main process calls itself so.
@@ -144,7 +145,7 @@ func (s *Server) Count(command string, quoting args.Quoting, env func(string) (s
 			more = args.Parse(v, args.Shell)
 		}
 	}
-	out.Threads = s.threads(list, more, env, config)
+	out.Threads, out.ThreadsWhere = s.threads(list, more, env, config)
 	file := func() bool {
 		if s.Key == nil {
 			return false
@@ -186,32 +187,55 @@ func (s *Server) Count(command string, quoting args.Quoting, env func(string) (s
 	return out
 }
 
-func (s *Server) threads(list, more *args.List, env func(string) (string, bool), config string) int {
-	for _, l := range []*args.List{list, more} {
-		if l == nil || s.Threads == "" {
+func (s *Server) threads(list, more *args.List, env func(string) (string, bool), config string) (int, Where) {
+	for _, l := range []struct {
+		*args.List
+		where Where
+	}{{list, InOption}, {more, InEnvArgs}} {
+		if l.List == nil || s.Threads == "" {
 			continue
 		}
 		if o, ok := l.Get(s.Grammar, s.Threads); ok {
 			if n, err := strconv.Atoi(o.Value); err == nil && n > 0 {
-				return n
+				return n, l.where
 			}
 		}
 	}
 	if s.KeyThreads != nil {
 		if m := last(s.KeyThreads.FindAllStringSubmatch(config, -1)); m != nil {
 			if n, err := strconv.Atoi(m[1]); err == nil && n > 0 {
-				return n
+				return n, InConfig
 			}
 		}
 	}
 	if s.EnvThreads != "" {
 		if v, ok := env(s.EnvThreads); ok {
 			if n, err := strconv.Atoi(v); err == nil && n > 0 {
-				return n
+				return n, InEnv
 			}
 		}
 	}
-	return s.DefaultThreads
+	return s.DefaultThreads, Nowhere
+}
+
+// SetConfigThreads gives the number of threads in a configuration file's text another
+// value; ok is false if none stands there.
+func (s *Server) SetConfigThreads(config string, n int) (text string, ok bool) {
+	from, to := 0, len(config)
+	if s.Section != "" {
+		if from, to, ok = s.sectionAt(config); !ok {
+			return "", false
+		}
+	}
+	if s.KeyThreads == nil {
+		return "", false
+	}
+	all := s.KeyThreads.FindAllStringSubmatchIndex(config[from:to], -1)
+	if len(all) == 0 {
+		return "", false
+	}
+	at := all[len(all)-1]
+	return config[:from+at[2]] + strconv.Itoa(n) + config[from+at[3]:], true
 }
 
 func last(all [][]string) []string {

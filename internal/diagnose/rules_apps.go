@@ -84,6 +84,9 @@ func judgeAppWorkers(m *model) ([]Finding, string) {
 		case m.fillsWorkers(s, svc.Name) && (k.busy < saturatedCPU || float64(processes) < k.cpus):
 			f.Text += " All are at work while requests wait: more would answer them. The best number is found by trying."
 			setting.Up, setting.Memory = 1, each
+			if k.busy < saturatedCPU && float64(processes) >= k.cpus {
+				f.Subject["waits"] = "1" // not for CPU
+			}
 			f = f.bounded(m.boundWait())
 		case k.busy >= saturatedCPU && float64(processes) > 4*k.cpus:
 			f.Text += " On full CPUs so many only take turns; the best number is found by trying."

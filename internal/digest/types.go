@@ -144,6 +144,10 @@ type Statement struct {
 	P95 time.Duration `json:"p95,omitempty"`
 	P99 time.Duration `json:"p99,omitempty"`
 	Max time.Duration `json:"max,omitempty"`
+	// Sampled: it was seen running in so many looks at what runs, and no run was recorded.
+	// Total is then its share of the looks, Count and RowsExamined are estimates, and
+	// what else a log tells is not known. 0: the runs were recorded.
+	Sampled int64 `json:"sampled,omitempty"`
 	// Plan of Example on a database that was named; nil: it was not explained.
 	Plan *Planned `json:"plan,omitempty"`
 	// Explain of Example as JSON, "" if it could not be taken.

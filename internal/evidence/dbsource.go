@@ -57,6 +57,7 @@ func openDBSource(ctx context.Context, h host.Host, svc *stack.Service, diagnost
 		var id uint64
 		if d.locks, id, d.locksErr = openLocks(ctx, d.pool, d.mariaDB, d.version); d.locksErr == nil {
 			d.threads[id] = true
+			d.locks.skip = d.threads
 		}
 	}
 	return d, nil
@@ -102,7 +103,7 @@ func (d *dbSource) start(ctx context.Context) {
 		}
 	}
 	d.readSlowState(ctx)
-	if !d.useSlowLog() && d.slow.schemaOn {
+	if d.slow.schemaOn {
 		d.digests, d.digestErr = readDigests(ctx, d.conn, d.mariaDB, d.version)
 	}
 	if d.useSlowLog() {
@@ -274,6 +275,7 @@ func (d *dbSource) fromSlowLog(ctx context.Context) ([]Statement, Health) {
 	var old bool
 	if h.OK, old, h.Text = judgeSlowLog(log, asked, d.slow.long); old {
 		h.OldConnections = d.svc.Name
+		return d.otherwise(log.Statements, asked, &h), h
 	}
 	return log.Statements, h
 }
@@ -305,6 +307,7 @@ func (d *dbSource) explain(ctx context.Context, statements []Statement) []Health
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	failed, err := Explain(ctx, d.conn, d.mariaDB, d.svc.Name, statements)
+	scanned(statements)
 	if err == nil {
 		return nil
 	}

@@ -69,6 +69,11 @@ type lockSampler struct {
 	samples int
 	tables  map[string]*lockedTable
 	err     error
+	// running is what is seen to run between the looks for locks, by looks more often; nil
+	// where the server does not tell enough. skip are Kasoku's own threads.
+	maria   bool
+	running *runningStatements
+	skip    map[uint64]bool
 	// begin and end are the counters of its own connection around the window; nil: not read.
 	begin, end map[string]string
 }
@@ -85,7 +90,7 @@ func openLocks(ctx context.Context, pool *sql.DB, mariaDB bool, version string) 
 	if err != nil {
 		return nil, 0, err
 	}
-	s := &lockSampler{conn: conn, query: lockWaits}
+	s := &lockSampler{conn: conn, query: lockWaits, maria: mariaDB}
 	if !mariaDB && !strings.HasPrefix(version, "5.") {
 		s.query = lockWaits8
 	}
@@ -101,10 +106,15 @@ func (s *lockSampler) start(ctx context.Context) {
 	s.begin, s.end = s.status(ctx), nil
 	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.done, s.tables, s.samples, s.err = make(chan struct{}), map[string]*lockedTable{}, 0, nil
+	every := lockEvery
+	if s.running = nil; s.maria {
+		s.running, every = newRunning(), lookEvery
+	}
 	go func() {
 		defer close(s.done)
-		next := time.NewTimer(lockEvery)
+		next := time.NewTimer(every)
 		defer next.Stop()
+		locks := time.Now()
 		for {
 			select {
 			case <-ctx.Done():
@@ -112,16 +122,30 @@ func (s *lockSampler) start(ctx context.Context) {
 			case <-next.C:
 			}
 			began := time.Now()
-			if err := s.sample(ctx); err != nil {
+			if err := s.look(ctx, &locks); err != nil {
 				if ctx.Err() == nil {
 					s.err = err
 				}
 				return
 			}
 			took := time.Since(began)
-			next.Reset(max(lockEvery-took, lockRest*took))
+			next.Reset(max(every-took, lockRest*took))
 		}
 	}()
+}
+
+// look sees what runs, and each lockEvery for what transactions wait.
+func (s *lockSampler) look(ctx context.Context, locks *time.Time) error {
+	if s.running != nil {
+		if err := s.running.look(ctx, s.conn, s.skip); err != nil {
+			return err
+		}
+	}
+	if time.Since(*locks) < lockEvery {
+		return nil
+	}
+	*locks = time.Now()
+	return s.sample(ctx)
 }
 
 func (s *lockSampler) sample(ctx context.Context) error {
@@ -195,7 +219,13 @@ const ownStatus = 2
 
 // asked is how many statements the sampling took, ownStatus among them; the last one may
 // have been cut off by the window's end, and counts.
-func (s *lockSampler) asked() float64 { return float64(s.samples) + ownStatus }
+func (s *lockSampler) asked() float64 {
+	n := float64(s.samples) + ownStatus
+	if s.running != nil {
+		n += float64(s.running.looks)
+	}
+	return n
+}
 
 // perConnection begins the names of counters that a server keeps for each connection, too
 // (MariaDB Knowledge Base, "Server Status Variables"; MySQL manual, the same, "Both").

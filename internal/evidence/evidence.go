@@ -292,6 +292,8 @@ type Health struct {
 	// because they came by connections that are older than the log; "" if there is
 	// none. Who holds them must connect anew.
 	OldConnections string `json:"old_connections,omitempty"`
+	// Sampled: so many looks at what ran stand for those statements; 0: none do.
+	Sampled int `json:"sampled,omitempty"`
 }
 
 // Snapshot is the configuration as it is now: what planning works on, so that

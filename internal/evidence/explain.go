@@ -66,7 +66,7 @@ func explainOne(ctx context.Context, conn *sql.Conn, s *Statement) error {
 		return err
 	}
 	defer tx.Rollback()
-	return tx.QueryRowContext(ctx, "EXPLAIN FORMAT=JSON "+strings.TrimSpace(s.Example)).Scan(&s.Explain)
+	return tx.QueryRowContext(ctx, "EXPLAIN FORMAT=JSON "+sqllog.Unlocked(strings.TrimSpace(s.Example))).Scan(&s.Explain)
 }
 
 func shorten(s string, n int) string {

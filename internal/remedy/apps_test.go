@@ -284,6 +284,30 @@ func TestAppWorkers(t *testing.T) {
 	remedytest.WantNone(t, enough, "app.workers", "")
 }
 
+// An application that runs in threads and waits for something else than CPU gets more of
+// them, where their number stands; one that does not run in threads gets none.
+func TestAppThreads(t *testing.T) {
+	const conf, ini = "/srv/api/gunicorn.conf.py", "/srv/api/uwsgi.ini"
+	for _, c := range []struct {
+		name, path, want string
+		in               remedy.Input
+	}{
+		{"more options", envPath, "GUNICORN_CMD_ARGS='--workers=4 --threads 8'\n", appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: "GUNICORN_CMD_ARGS='--workers=4 --threads 4'\n"}, nil)},
+		{"file", conf, "workers = 4\nthreads = 8\n", appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: "", conf: "workers = 4\nthreads = 4\n"}, nil)},
+		{"section", ini, "[other]\nthreads = 2\n[uwsgi]\nprocesses = 4\nthreads = 8\n", appServer([]string{"uwsgi", "--ini", ini}, map[string]string{envPath: "", ini: "[other]\nthreads = 2\n[uwsgi]\nprocesses = 4\nthreads = 4\n"}, nil)},
+		{"variable", envPath, "WEB_CONCURRENCY=4\nPUMA_MAX_THREADS=8\n", appServer([]string{"puma"}, map[string]string{envPath: "WEB_CONCURRENCY=4\nPUMA_MAX_THREADS=4\n"}, nil)},
+	} {
+		c.in.Evidence.Load.Workload, c.in.Evidence.Load.Routes[0].Total = 16, 160*time.Second // all sixteen are at work
+		p := remedytest.Want(t, c.in, "app.workers")
+		if got := remedytest.After(p, c.path); got != c.want {
+			t.Errorf("%s: %s holds %q, want %q", c.name, c.path, got, c.want)
+		}
+		if p.Search == nil || p.Search.Name != "threads" || p.Search.Current != 4 || len(p.Search.Values) == 0 || p.Search.Values[0] != 8 {
+			t.Errorf("%s: %+v", c.name, p.Search)
+		}
+	}
+}
+
 // Neither memory nor the database's connections are used up by more workers.
 func TestAppWorkersBounds(t *testing.T) {
 	in := appServer([]string{"gunicorn", "app:app"}, map[string]string{envPath: ""}, nil)

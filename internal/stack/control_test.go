@@ -470,3 +470,22 @@ ctypes.CDLL(None).pthread_exit(None)
 	must(t, err)
 	must(t, l.Close())
 }
+
+// A service that computes is told from one that waits.
+func TestWorking(t *testing.T) {
+	await.SkipShort(t)
+	t.Parallel()
+	l := newLab(t)
+	for name, work := range map[string]string{"busy": "timeout 4 sh -c 'while :; do :; done' & ", "idle": ""} {
+		port := freePort(t)
+		c := l.add(Service{Name: name, Kind: App, Listen: []string{"127.0.0.1:" + port},
+			Control: Control{Start: []string{"sh", "-c", work + "exec memcached -u root -l 127.0.0.1 -p " + port}}})
+		must(t, c.Start(t.Context()))
+		used, err := c.Working(t.Context(), time.Second)
+		must(t, err)
+		must(t, c.Stop(t.Context()))
+		if name == "busy" && used < 0.05 || name == "idle" && used > 0.02 {
+			t.Errorf("%s: uses %.2f CPUs", name, used)
+		}
+	}
+}

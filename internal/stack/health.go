@@ -100,13 +100,7 @@ func (c *Controller) used(ctx context.Context, mains []identity) cpuUsed {
 // computed reports whether processes that were there before have used CPU since, for at
 // least startingShare of that time.
 func (u cpuUsed) computed(before cpuUsed, since time.Duration) bool {
-	var ticks uint64
-	for id, now := range u {
-		if was, ok := before[id]; ok {
-			ticks += now - was
-		}
-	}
-	return float64(ticks) >= startingShare*since.Seconds()*clockTicks
+	return float64(u.since(before)) >= startingShare*since.Seconds()*clockTicks
 }
 
 // clockTicks in a second, as the kernel tells them (USER_HZ; proc(5)).

@@ -121,6 +121,10 @@ type disturbance struct {
 	// steal is what other virtual machines take as a rule, others what processes
 	// outside the stack do.
 	steal, others stealing
+	// restless: services use CPU without load, all the time.
+	restless bool
+	// working is how many CPUs the services use over a second; nil: they are asked.
+	working func(ctx context.Context) (float64, error)
 }
 
 // benchmark is what runs have told of somebody else's benchmark (load.command).
@@ -268,6 +272,9 @@ func (b *Bench) run(ctx context.Context, o RunOptions) (*store.Run, error) {
 // driven prepares the target, drives the load and collects what is seen meanwhile. jump
 // is what window.jump tells.
 func (b *Bench) driven(ctx context.Context, o RunOptions) (res *load.Result, ev *evidence.Evidence, jump time.Duration, err error) {
+	if err := b.drain(ctx); err != nil {
+		return nil, nil, jump, err
+	}
 	if err := b.prepare(ctx); err != nil {
 		return nil, nil, jump, err
 	}

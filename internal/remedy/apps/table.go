@@ -70,10 +70,10 @@ var Remedies = []planning.Remedy{
 	},
 	{
 		ID: "app.workers", Title: "Number of an application server's workers", Measures: []string{"I17", "C18"}, Rules: []string{"app.workers"},
-		Reason: "A worker of Gunicorn, Puma, Unicorn, Starman, uWSGI or Uvicorn answers one request at a time (or one per thread); one of a Node program that forks as many as WEB_CONCURRENCY says has one thread for all of its requests. Too few leave CPU idle while requests wait, too many take turns and memory; the best number is found by trying.",
-		Source: "Gunicorn documentation, \"How Many Workers?\"; Puma README, \"Clustered mode\"; starman(1), --workers; uWSGI, \"Things to know\"; Node.js documentation, \"Cluster\"",
+		Reason: "A worker of Gunicorn, Puma, Unicorn, Starman, uWSGI or Uvicorn answers one request at a time (or one per thread); one of a Node program that forks as many as WEB_CONCURRENCY says has one thread for all of its requests. Too few leave CPU idle while requests wait, too many take turns and memory; the best number is found by trying. Where an application runs in threads already and waits for something else than CPU, more threads in each worker are tried in place of more workers: they take less memory.",
+		Source: "Gunicorn documentation, \"How Many Workers?\" and \"How Many Threads?\"; Puma README, \"Clustered mode\"; starman(1), --workers; uWSGI, \"Things to know\"; Node.js documentation, \"Cluster\"",
 		Reach:  workersReach, Plan: planWorkers,
-		Command: "`gunicorn --workers 4`, `workers = 4` in gunicorn.conf.py, `WEB_CONCURRENCY=4` (Gunicorn, Puma, Uvicorn, Node's cluster), `starman --workers 4`, `processes = 4` in uWSGI's ini; then a restart",
+		Command: "`gunicorn --workers 4`, `workers = 4` in gunicorn.conf.py, `WEB_CONCURRENCY=4` (Gunicorn, Puma, Uvicorn, Node's cluster), `starman --workers 4`, `processes = 4` in uWSGI's ini, `--threads 8` of Gunicorn and uWSGI; then a restart",
 		Undo:    "the file that says the number is put back, the app restarted",
 		Test:    serverTest,
 	},

@@ -46,6 +46,11 @@ func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 		}
 		return changes, err
 	}
+	if threads := threadCounts(in, svc, server); f.Subject["waits"] == "1" && len(threads) > 0 {
+		if p, err := planThreads(in, f, svc, server, threads); err == nil {
+			return []planning.Plan{p}, nil
+		}
+	}
 	values := workerCounts(in, svc, server, f.Subject["up"] == "1")
 	if len(values) == 0 {
 		return nil, fmt.Errorf("%s: memory and the databases' max_connections leave no other number", svc.Name)

@@ -110,6 +110,8 @@ func (a *access) selectivity(p *pred) float64 {
 	}
 	d := a.table.distinct(p.column)
 	switch p.kind {
+	case predEqual:
+		d = max(d, fewestValues)
 	case predIn:
 		return min(1, p.n/d)
 	case predRange:
@@ -121,6 +123,10 @@ func (a *access) selectivity(p *pred) float64 {
 	}
 	return 1 / d
 }
+
+// fewestValues of a column that is compared with one: a sample sees the rows that are oldest,
+// and may know of no other value than that of all which is done with.
+const fewestValues = 2
 
 // rangeSelectivity of an inequality whose bounds are unknown: one third, as
 // System R assumed (Selinger et al. 1979, Access path selection).

@@ -182,11 +182,7 @@ func (b *builder) selectInto(sc *scope, q *ast.SelectStmt) {
 	b.conditions(sc, q.Where, nil)
 	b.output(sc, q)
 	if q.GroupBy != nil {
-		sc.block.grouped = true
-		items, ok := b.sortItems(sc, q.GroupBy.Items)
-		if ok {
-			sc.block.group = items
-		}
+		b.groupBy(sc, q)
 	}
 	if q.Having != nil {
 		b.expression(sc, q.Having.Expr)
@@ -228,14 +224,7 @@ func (b *builder) output(sc *scope, q *ast.SelectStmt) {
 		sc.block.extreme = nil
 	}
 	if q.Distinct && q.GroupBy == nil && !sc.block.aggregate {
-		sc.block.grouped = true
-		var items []*ast.ByItem
-		for _, f := range sc.fields {
-			items = append(items, &ast.ByItem{Expr: f.Expr})
-		}
-		if list, ok := b.sortItems(sc, items); ok {
-			sc.block.group, sc.block.minmax = list, true
-		}
+		b.distinct(sc, q)
 	}
 }
 

@@ -129,7 +129,7 @@ func (w *workload) sequences(a *access) (plain, covering []keyed) {
 		tails = append(tails, []string{r})
 	}
 	for _, list := range [][]orderColumn{a.block.order, a.block.group} {
-		if tail := ownColumns(a, list); len(tail) > 0 {
+		if tail := ownColumns(a, list); !a.table.told(tail) {
 			tails = append(tails, tail)
 			if e := a.block.extreme; e != nil && e.access == a {
 				tails = append(tails, append(append([]string(nil), tail...), e.column))

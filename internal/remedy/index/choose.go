@@ -60,6 +60,10 @@ func (c *candidate) entries() float64 {
 	return c.table.inserts + c.table.deletes + 2*changed
 }
 
+// leastSaved of one execution, in units of cost.go: a tenth of what any statement takes.
+// Less cannot be told from chance, and the estimate is no better than that.
+const leastSaved = costStatement / 10
+
 // saves estimates what a set saves one statement.
 func (w *workload) saves(s *statement, set []*candidate) saving {
 	touched := map[*table]bool{}
@@ -96,6 +100,9 @@ func (w *workload) saves(s *statement, set []*candidate) saving {
 	cb := fixed + before.cost*scale
 	ca := fixed + min(after.cost, before.cost*scale)
 	v.left = ca / cb
+	if cb-ca < leastSaved {
+		v.left = 1 // noise
+	}
 	v.seconds = s.seconds() * (1 - v.left)
 	if w.memo == nil {
 		w.memo = map[string]saving{}

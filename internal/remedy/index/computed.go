@@ -54,6 +54,9 @@ func (b *builder) wrapped(sc *scope, e ast.ExprNode) {
 	switch function {
 	case "json_extract", "json_unquote", "json_value":
 		hint = how
+		if ddl != "" {
+			hint += "; what is computed is a text, so write the value as a string: compared with a number, the index is not used"
+		}
 	case "date", "year", "month", "date_format", "unix_timestamp", "to_days":
 		hint = "compare the bare column with a range of times (col >= … AND col < …)"
 		if function != "month" {

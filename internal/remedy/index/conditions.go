@@ -103,6 +103,7 @@ func (b *builder) comparison(sc *scope, n *ast.BinaryOperationExpr, only []*acce
 }
 
 func (b *builder) joinPred(l *access, lc string, r *access, rc string, only []*access) {
+	b.converted(l, lc, r, rc)
 	if only == nil {
 		joinColumns(l, lc, r, rc)
 		return
@@ -113,6 +114,26 @@ func (b *builder) joinPred(l *access, lc string, r *access, rc string, only []*a
 	}
 	if isOne(only, r) {
 		r.preds = append(r.preds, &pred{column: rc, kind: predJoin, other: l, otherColumn: lc})
+	}
+}
+
+// converted notes a text that is joined to a number: the server converts every row's value, so
+// an index on the text finds nothing.
+func (b *builder) converted(l *access, lc string, r *access, rc string) {
+	if l.table == nil || r.table == nil {
+		return
+	}
+	for _, x := range []struct {
+		text, number   *access
+		column, joined string
+	}{{l, r, lc, rc}, {r, l, rc, lc}} {
+		text, number := x.text.table.columns[x.column], x.number.table.columns[x.joined]
+		base, _ := columnType(text)
+		other, _ := columnType(number)
+		if textual(base) && base != "enum" && base != "set" && numeric(other) {
+			b.note(x.text.table, []string{x.column}, fmt.Sprintf("%s.%s is %s but joined to %s.%s, which is %s: every row's value is converted, and an index on %s cannot be used for the join; give both columns one type",
+				x.text.table.Name, text.Name, text.Type, x.number.table.Name, number.Name, number.Type, text.Name))
+		}
 	}
 }
 

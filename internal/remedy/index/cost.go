@@ -36,6 +36,7 @@ type path struct {
 	final      bool     // it answers the block by itself: MIN, MAX, loose scan
 	index      string   // key of the index, "" for a scan
 	also       []string // keys of others that are read besides
+	passes     bool     // conditions pass over rows that were read
 	kept       bool     // of a semi-join's inner side: its rows are read once and kept to be searched
 	out        float64  // rows that pass all conditions
 }
@@ -153,13 +154,16 @@ func (a *access) outShare(bound map[*access]bool) float64 {
 func (a *access) paths(indexes []indexDef, bound map[*access]bool, first bool) []path {
 	n := a.table.rows
 	out := n * a.outShare(bound)
-	list := []path{{rows: n, cost: n * (1 + a.width()), out: out}}
+	list := []path{{rows: n, cost: n * (1 + a.width()), out: out, passes: a.passes(0, bound)}}
 	if p, ok := a.intersection(bound, out); ok {
 		list = append(list, p)
 	}
 	for _, d := range indexes {
 		if len(a.merged) > 0 && d.name != "" {
 			continue // the server does not read by one of them alone
+		}
+		if !first && a.taken(d, bound) {
+			continue
 		}
 		if p, ok := a.through(d, bound, first, out); ok {
 			if !p.ordered && !p.grouped && !d.clustered && a.ranged() {
@@ -210,7 +214,7 @@ func (a *access) through(d indexDef, bound map[*access]bool, first bool, out flo
 		rows = min(rows, m.dives)
 		out = min(out, m.dives)
 	}
-	p := path{rows: rows, index: d.table.key + ":" + d.key, out: min(out, rows)}
+	p := path{rows: rows, index: d.table.key + ":" + d.key, out: min(out, rows), passes: a.passes(m.used, bound)}
 	per := costFetched
 	covered := a.coveredBy(d)
 	switch {
@@ -258,24 +262,6 @@ func (a *access) pushed(d indexDef, m match, bound map[*access]bool) float64 {
 		return min(1, a.actual/max(all, a.actual))
 	}
 	return combine(sel)
-}
-
-// pageBytes of InnoDB.
-const pageBytes = 16 << 10
-
-// sortsInstead says whether the server sorts the whole table rather than read the first
-// rows by an index that has not all columns: each of them counts as a page for it (up to
-// MariaDB 10.11, and MySQL), and the limit is clearly more than the table's pages.
-func (a *access) sortsInstead() bool {
-	b := a.block
-	return b.limit > 0 && len(a.preds) == 0 && a.table.innodb() && a.table.DataBytes > 0 && b.limit >= 1.1*float64(a.table.DataBytes)/pageBytes
-}
-
-// worthCovering says whether reading all of the index instead of all of the table is worth
-// having it: no row less is read, so it must be far smaller.
-func (a *access) worthCovering(d indexDef) bool {
-	const smaller = 8 // as many pages less
-	return a.table.bytes*a.table.rows >= smaller*(&candidate{indexDef: d}).size()
 }
 
 // groupsFirst says whether an index allows to jump from group to group: it begins with the
@@ -363,7 +349,7 @@ func (a *access) coveredBy(d indexDef) bool {
 // follows says whether reading the match in index order gives the wanted
 // order, or with anyOrder, equal values side by side.
 func follows(a *access, d indexDef, m match, want []orderColumn, anyOrder bool) bool {
-	if len(want) == 0 || m.dives > 1 {
+	if len(want) == 0 || m.dives > 1 || a.writesNull(d, m) {
 		return false
 	}
 	fixed := map[string]bool{}

@@ -33,6 +33,18 @@ func TestWorkThatRowsExaminedDoNotShow(t *testing.T) {
 	}
 }
 
+// What is known from looks at what runs gets an index, too, and says so. What it sends is not
+// known, so it does not tell how many rows its conditions meet.
+func TestSampledStatements(t *testing.T) {
+	audit := define("audit", 200000, "id:int(11):200000 shop:int(11):150 kind:int(11):6", "PRIMARY(id)")
+	seen := run("SELECT * FROM audit WHERE shop = 3", 1000, 60*time.Second, 200000, 0)
+	seen.Sampled = 400
+	advice, _ := Advise([]evidence.Statement{seen}, []evidence.Table{audit}, Options{})
+	if len(advice) != 1 || strings.Join(columnsOf(advice), "") != "audit(shop)" || !strings.Contains(advice[0].Reason, "400 looks") || advice[0].RowsAfter < 1000*1000 {
+		t.Errorf("%+v", advice)
+	}
+}
+
 // An intersection of two indexes reads all entries of both, and only the rows that are in both
 // are among the rows examined.
 func TestIntersectionThatRowsExaminedDoNotShow(t *testing.T) {

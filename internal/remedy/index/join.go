@@ -1,5 +1,7 @@
 package index
 
+import "maps"
+
 // estimate of one execution.
 type estimate struct {
 	rows, cost float64 // examined; in units of cost.go
@@ -96,8 +98,10 @@ type joinState struct {
 	rows, cost, out  float64
 	ordered, grouped bool
 	final            bool
+	passed           bool // some rows that are read in order are passed over by conditions
 	used             []string
 	joined           int
+	first            *access
 }
 
 // exhaustive joins up to this many accesses try all orders; larger ones take
@@ -112,14 +116,11 @@ func (m *model) joins(b *block, derived map[*access]estimate) estimate {
 		}
 		return estimate{out: out}
 	}
-	var best *estimate
+	plans := chain{}
 	var grow func(s joinState)
 	grow = func(s joinState) {
 		if s.joined == len(b.accesses) {
-			e := finish(b, s)
-			if best == nil || e.cost < best.cost {
-				best = &e
-			}
+			plans.add(b, s)
 			return
 		}
 		var cheapest *joinState
@@ -141,11 +142,8 @@ func (m *model) joins(b *block, derived map[*access]estimate) estimate {
 			grow(*cheapest)
 		}
 	}
-	grow(joinState{out: 1})
-	if best == nil { // joins that depend on each other in a circle
-		return estimate{out: 1}
-	}
-	return *best
+	grow(joinState{out: 1, bound: map[*access]bool{}})
+	return plans.estimate()
 }
 
 func allBound(list []*access, bound map[*access]bool) bool {
@@ -181,13 +179,14 @@ func (m *model) extend(s joinState, a *access, derived map[*access]estimate) []j
 	}
 	var out []joinState
 	for _, p := range list {
-		n := joinState{joined: s.joined + 1, bound: map[*access]bool{a: true}}
-		for k := range s.bound {
-			n.bound[k] = true
-		}
+		n := joinState{joined: s.joined + 1, bound: maps.Clone(s.bound)}
+		n.bound[a] = true
 		n.used = append(append(append(n.used, s.used...), p.index), p.also...)
 		n.ordered, n.grouped, n.final = s.ordered, s.grouped, s.final
+		n.passed = s.passed || p.passes && len(a.after) == 0
+		n.first = s.first
 		if first {
+			n.first = a
 			n.ordered, n.grouped, n.final = p.ordered, p.grouped, p.final
 			n.rows, n.cost = p.rows, p.cost
 		} else {
@@ -273,6 +272,15 @@ func derivedPaths(a *access, bound map[*access]bool, n float64, first bool) []pa
 	return []path{{rows: n, cost: n, out: out}}
 }
 
+// late is how far into the rest of what is read in order a statement with a limit goes, on
+// average, where conditions pass over rows. Those that are wanted need not lie evenly: the
+// jobs that wait are the newest, and a queue may have none. In one of ten statements they
+// are taken to lie together, anywhere.
+const late = 0.05
+
+// fewPassed rows of the rest are nothing beside what any statement takes.
+const fewPassed = 50
+
 // finish adds sorting, grouping and the limit.
 func finish(b *block, s joinState) estimate {
 	e := estimate{rows: s.rows, cost: s.cost, out: s.out, used: map[string]bool{}}
@@ -302,13 +310,22 @@ func finish(b *block, s joinState) estimate {
 	if !inOrder {
 		e.cost += s.out * costSort * log2(s.out)
 	}
-	if b.limit > 0 && b.limit < e.out {
-		if inOrder {
-			share := b.limit / e.out
-			e.rows = max(1, e.rows*share)
-			e.cost = max(costDive, e.cost*share)
-		}
-		e.out = b.limit
-	}
+	e.limit(b, s, inOrder)
 	return e
+}
+
+// limit takes what a block's LIMIT saves, where rows come in order.
+func (e *estimate) limit(b *block, s joinState, inOrder bool) {
+	if b.limit <= 0 || b.limit >= e.out {
+		return
+	}
+	if inOrder {
+		share := b.limit / e.out
+		if s.passed {
+			share += late * max(0, 1-share-fewPassed/e.rows)
+		}
+		e.rows = max(1, e.rows*share)
+		e.cost = max(costDive, e.cost*share)
+	}
+	e.out = b.limit
 }

@@ -159,7 +159,7 @@ func calibrate(s *statement) {
 		return
 	}
 	s.planned(a)
-	if b.grouped || b.aggregate {
+	if b.grouped || b.aggregate || s.Sampled > 0 { // what it sends is not known then
 		return
 	}
 	s.frequent(a)

@@ -93,6 +93,11 @@ func (w *workload) reason(c *candidate, list []served) string {
 			parts = append(parts, fmt.Sprintf("and %d more", len(list)-3))
 			break
 		}
+		if x.s.Sampled > 0 {
+			parts = append(parts, fmt.Sprintf("%q was seen running in %d looks, which stand for %s, and examines about %s rows each time%s; with the index about %s",
+				shorten(x.s.Fingerprint, x.s.Example), x.s.Sampled, round(x.s.Total), count(x.plain), c.table.plannedWhole(x.s), count(x.rows)))
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("%q ran %d times in %s and examined %s rows each time%s; with the index about %s",
 			shorten(x.s.Fingerprint, x.s.Example), x.s.Count, round(x.s.Total), count(x.plain), c.table.plannedWhole(x.s), count(x.rows)))
 	}

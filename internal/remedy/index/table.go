@@ -180,6 +180,14 @@ func textual(base string) bool {
 	return strings.HasSuffix(base, "char") || strings.HasSuffix(base, "text") || base == "enum" || base == "set"
 }
 
+func numeric(base string) bool {
+	switch base {
+	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint", "decimal", "numeric", "float", "double":
+		return true
+	}
+	return false
+}
+
 // prefixLength that an index needs for a column: 0 for the whole column; ok is
 // false if the type takes no B-tree index. It is what a sample says of the
 // column's values, else want.
