@@ -101,6 +101,7 @@ func TestAcceleratorRules(t *testing.T) {
 	if status := run([]string{"accelerator", "rules", "--log", log, "--database", "root@unix(" + socket + ")/board", "-o", file, "--json"}, &out, &errs); status != 0 {
 		t.Fatal(status, errs.String())
 	}
+	fits(t, "accelerator rules", out.String())
 	var told struct{ Statements []prefetch.Learned }
 	if err := json.Unmarshal(out.Bytes(), &told); err != nil {
 		t.Fatal(err, out.String())
@@ -180,9 +181,9 @@ func TestAcceleratorAdd(t *testing.T) {
 		}
 	}
 	t.Setenv("GOPROXY", "off")
-	add := func() (int, string) {
+	add := func(more ...string) (int, string) {
 		var out bytes.Buffer
-		status := run([]string{"accelerator", "add", "--source", dir}, &out, &out)
+		status := run(append([]string{"accelerator", "add", "--source", dir}, more...), &out, &out)
 		return status, out.String()
 	}
 	if status, said := add(); status != 3 || !strings.Contains(said, "git") {
@@ -203,6 +204,11 @@ func TestAcceleratorAdd(t *testing.T) {
 	status, said := add()
 	if status != 0 || !strings.Contains(said, "used at main.go:11") || !strings.Contains(said, "not changed: other/open.go:5: the driver's name is no constant there") {
 		t.Fatalf("%d %s", status, said)
+	}
+	if status, said := add("--branch", "kasoku/described", "--json"); status != 0 {
+		t.Errorf("%d %s", status, said)
+	} else {
+		fits(t, "accelerator add", said)
 	}
 	if gitIn(t, dir, "status", "--porcelain") != "" {
 		t.Error("the checkout was touched")

@@ -44,6 +44,11 @@ func TestShowArtifact(t *testing.T) {
 	}
 	id := strconv.FormatInt(r.ID, 10)
 	t.Chdir(dir)
+	var listed, said bytes.Buffer
+	if code := run([]string{"show", id, "--artifact", "?", "--json"}, &listed, &said); code != 0 {
+		t.Fatal(code, said.String())
+	}
+	fits(t, "show --artifact ?", listed.String())
 	for _, c := range []struct {
 		args     []string
 		code     int

@@ -178,6 +178,7 @@ func TestCompare(t *testing.T) {
 	v.score("10m")
 	not := []int{ui.OK, ui.NoDifference, ui.Inconclusive}
 	out, _ := v.want(not, []string{"both are the same"}, "compare", "main", "HEAD", "--json")
+	fits(t, "compare", out)
 	c := decode[tune.Comparison](t, out)
 	if c.Base.Commit != c.Head.Commit || c.Verdict.Runs < 2 || c.Verdict.BaselineScore <= 0 || len(c.Metrics) < 3 || c.Base.Build <= 0 {
 		t.Errorf("%+v", c)

@@ -9,6 +9,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -28,41 +30,78 @@ import (
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
 	"kasoku/internal/tune"
+	"kasoku/lab"
 )
 
 var writeSchema = flag.Bool("update", false, "write docs/reference/json.schema.json anew")
 
 const jsonSchemaFile = "docs/reference/json.schema.json"
 
-// printed are the types of what commands print with --json.
+// printed are the types of what commands print with --json: by the command, and what
+// chooses one of its results.
 var printed = map[string]any{
-	"capacity":        capacity.Plan{},
-	"check":           stack.Rights{},
-	"compare":         tune.Comparison{},
-	"diagnose":        diagnose.Diagnosis{},
-	"digest access":   digest.Access{},
-	"digest slow":     digest.Statements{},
-	"digest --diff":   digest.Diff{},
-	"history":         historyList{},
-	"load":            load.Result{},
-	"load --find-max": load.MaxRate{},
-	"patch":           report.Patches{},
-	"plan":            plannedList{},
-	"prove":           proof{},
-	"recover":         []change.Tx{},
-	"report":          report.Model{},
-	"run":             ranTwice{},
-	"scenario check":  checkedScenario{},
-	"show RUN":        store.Run{},
-	"show STEP":       store.Step{},
-	"show TX":         change.Tx{},
-	"try":             report.TryResult{},
-	"tune":            report.Model{},
-	"undo":            []change.Tx{},
-	"verify":          verification{},
-	"version":         build{},
-	"where":           report.Where{},
+	"accelerator add":       addedAccelerator{},
+	"accelerator rules":     learnedRules{},
+	"capacity":              capacity.Plan{},
+	"check":                 stack.Rights{},
+	"compare":               tune.Comparison{},
+	"diagnose":              diagnose.Diagnosis{},
+	"digest access":         digest.Access{},
+	"digest slow":           digest.Statements{},
+	"digest --diff":         digest.Diff{},
+	"export":                []string{},
+	"history":               historyList{},
+	"lab base":              lab.BaseInfo{},
+	"lab cut":               pluggedHost{},
+	"lab down":              removedLabs{},
+	"lab heal":              pluggedHost{},
+	"lab limit":             lab.Settings{},
+	"lab list":              []listedLab{},
+	"lab reboot":            rebootedHost{},
+	"lab up":                lab.Lab{},
+	"load":                  load.Result{},
+	"load --find-max":       load.MaxRate{},
+	"patch":                 report.Patches{},
+	"patch apply":           appliedPatches{},
+	"patch export":          exportedPatches{},
+	"patch show":            shownPatch{},
+	"plan":                  plannedList{},
+	"prove":                 proof{},
+	"recover":               []change.Tx{},
+	"recover --dry-run":     []change.Prospect{},
+	"report":                report.Model{},
+	"run":                   ranTwice{},
+	"scenario check":        checkedScenario{},
+	"scenario from-curl":    writtenDraft{},
+	"scenario from-har":     writtenDraft{},
+	"scenario from-jmeter":  writtenDraft{},
+	"scenario from-k6":      writtenDraft{},
+	"scenario from-log":     writtenDraft{},
+	"scenario from-openapi": writtenDraft{},
+	"scenario from-postman": writtenDraft{},
+	"scenario record":       recordedAnswers{},
+	"show --artifact ?":     []store.Artifact{},
+	"show RUN":              store.Run{},
+	"show STEP":             store.Step{},
+	"show TX":               change.Tx{},
+	"try":                   report.TryResult{},
+	"tune":                  report.Model{},
+	"undo":                  []change.Tx{},
+	"verify":                verification{},
+	"version":               build{},
+	"where":                 report.Where{},
 }
+
+// notDescribed are the commands that print no facts as JSON of Kasoku's own.
+var notDescribed = map[string]string{
+	"agent serve": "an inner command", "guard": "an inner command",
+	"completion": "a script", "man": "manual pages", "mcp": "a protocol", "serve": "pages", "init": "a file",
+	"schema": "a JSON Schema itself", "scenario schema": "a JSON Schema itself", "scenario new": "a file",
+	"lab exec": "what the command prints", "lab ssh": "what the command prints",
+}
+
+// notHeld are the outputs that no test of this package has: they need hosts of a lab.
+var notHeld = []string{"lab base", "lab cut", "lab heal", "lab limit", "lab reboot", "lab up"}
 
 // TestJSONSchema: the page for programs holds what commands print (-update writes it).
 func TestJSONSchema(t *testing.T) {
@@ -85,6 +124,10 @@ func TestJSONSchema(t *testing.T) {
 // fits checks what a command printed against the schema, in which no field may be unknown.
 func fits(t *testing.T, command, out string) {
 	t.Helper()
+	if printed[command] == nil {
+		t.Errorf("the schema has no %q", command)
+		return
+	}
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
 	if err != nil {
 		t.Errorf("%s --json: %v in %s", command, err, out)
@@ -103,13 +146,111 @@ func fits(t *testing.T, command, out string) {
 	if err := c.AddResource("https://kasoku.test/json", all); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile("https://kasoku.test/json#/properties/" + strings.ReplaceAll(command, " ", "%20"))
+	s, err := c.Compile("https://kasoku.test/json#/properties/" + strings.NewReplacer(" ", "%20", "?", "%3F").Replace(command))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Validate(doc); err != nil {
 		t.Errorf("%s --json: %v", command, err)
 	}
+}
+
+// TestEveryCommandIsDescribed: a command that prints JSON is in the schema, and what it
+// really prints is held to that in a test.
+func TestEveryCommandIsDescribed(t *testing.T) {
+	var cli CLI
+	k, err := commandLine(&cli, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := map[string]bool{}
+	for _, leaf := range k.Model.Leaves(false) {
+		name := strings.TrimPrefix(leaf.FullPath(), "kasoku ")
+		if leaf.Parent.DefaultCmd == leaf { // it may be left out
+			name = strings.TrimPrefix(leaf.Parent.FullPath(), "kasoku ")
+		}
+		commands[name] = true
+		there := false
+		for p := range printed {
+			there = there || p == name || strings.HasPrefix(p, name+" ")
+		}
+		if there == (notDescribed[name] != "") {
+			t.Errorf("%q is to be in printed or in notDescribed", name)
+		}
+	}
+	held := held(t)
+	for _, name := range slices.Sorted(maps.Keys(printed)) {
+		words := strings.Fields(name)
+		if !commands[name] && !commands[strings.Join(words[:len(words)-1], " ")] && !commands[words[0]] {
+			t.Errorf("there is no command %q", name)
+		}
+		if held[name] == slices.Contains(notHeld, name) {
+			t.Errorf("%q is to be held to the schema in a test or in notHeld, and not in both", name)
+		}
+	}
+}
+
+// held finds the outputs that tests hold to the schema: the second word of fits, the keys
+// of what printsAsDescribed gets, and `fits` in scripts.
+func held(t *testing.T) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	files, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				for _, e := range heldByCall(call) {
+					if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.STRING {
+						out[strings.Trim(l.Value, `"`)] = true
+					}
+				}
+			}
+			return true
+		})
+	}
+	scripts, err := filepath.Glob("testdata/*/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range scripts {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range strings.Lines(string(text)) {
+			if name, ok := strings.CutPrefix(strings.TrimSpace(l), "fits "); ok {
+				out[strings.Trim(name, "'")] = true
+			}
+		}
+	}
+	return out
+}
+
+// heldByCall are the names of outputs in a call of fits or printsAsDescribed.
+func heldByCall(call *ast.CallExpr) []ast.Expr {
+	switch fun := call.Fun.(type) {
+	case *ast.Ident:
+		if fun.Name == "fits" {
+			return call.Args[1:2]
+		}
+	case *ast.SelectorExpr:
+		if fun.Sel.Name != "printsAsDescribed" {
+			return nil
+		}
+		var keys []ast.Expr
+		for _, e := range call.Args[0].(*ast.CompositeLit).Elts {
+			keys = append(keys, e.(*ast.KeyValueExpr).Key)
+		}
+		return keys
+	}
+	return nil
 }
 
 // schemaWriter makes a JSON Schema of Go types.

@@ -71,7 +71,7 @@ func commandList(t *testing.T) []section {
 // elsewhere are commands that are programs of the repository, which are long; TestShownCommandsAreThere
 // looks whether there is what they name.
 func elsewhere(command string) bool {
-	return slices.ContainsFunc([]string{"make ", "sudo make ", "go test ", "go run ", "scripts/", "cases/", "bench/"}, func(p string) bool { return strings.HasPrefix(command, p) })
+	return slices.ContainsFunc([]string{"make ", "sudo make ", "go test ", "go run ", "go generate ", "scripts/", "cases/", "bench/"}, func(p string) bool { return strings.HasPrefix(command, p) })
 }
 
 // TestShownCommandsAreListed: each command of a page is run by TestShownCommands or listed with the

@@ -166,7 +166,11 @@ func TestShownCommandsOfAShop(t *testing.T) {
 	s.env = []string{"GOCACHE=" + goCache()}
 	s.runs("shop")
 	s.printsAsDescribed(map[string]string{"load": "load http://127.0.0.1:8080/ -c 1 -d 50ms --warmup 50ms", "load --find-max": "load http://127.0.0.1:8080/ --find-max 'p99<1s' --rate 20 -d 100ms --warmup 50ms",
-		"capacity": "capacity levels.csv --rate 500", "where": "where --log slow.log --source app", "patch": "patch --source app", "version": "version", "scenario check": "scenario check scenario.yaml"})
+		"capacity": "capacity levels.csv --rate 500", "where": "where --log slow.log --source app", "patch": "patch --source app", "version": "version", "scenario check": "scenario check scenario.yaml",
+		"patch show": "patch show P1-c464 --source app", "patch export": "patch export exported --source app", "patch apply": "patch apply P1-c464 --branch kasoku/described --source app",
+		"scenario record": "scenario record golden.yaml http://127.0.0.1:8080 --force", "scenario from-log": "scenario from-log access.log --out drafts/log", "scenario from-har": "scenario from-har visit.har --out drafts/har",
+		"scenario from-openapi": "scenario from-openapi openapi.yaml --out drafts/openapi", "scenario from-postman": "scenario from-postman shop.postman_collection.json --out drafts/postman",
+		"scenario from-curl": "scenario from-curl requests.sh --out drafts/curl", "scenario from-k6": "scenario from-k6 script.js --out drafts/k6", "scenario from-jmeter": "scenario from-jmeter plan.jmx --out drafts/jmeter"})
 }
 
 // goCache is where Go keeps what it has compiled, wherever HOME is.
@@ -255,7 +259,7 @@ func TestShownCommandsOfALogin(t *testing.T) {
 	s := &stand{t: t, dir: c.dir}
 	s.runs("login")
 	s.printsAsDescribed(map[string]string{"check": "check", "run": "run -d 200ms --score-only", "diagnose": "diagnose", "plan": "plan", "show RUN": "show 2", "show STEP": "show step/1",
-		"verify": "verify", "recover": "recover"})
+		"verify": "verify", "recover": "recover", "prove": "prove --only equality"})
 	c.same(found, "after the commands of the pages")
 }
 
@@ -263,5 +267,6 @@ func TestShownCommandsOfALogin(t *testing.T) {
 func TestShownCommandsOfAJournal(t *testing.T) {
 	await.SkipShort(t)
 	s := &stand{t: t, dir: undoProject(t)}
+	s.printsAsDescribed(map[string]string{"export": "export described"})
 	s.runs("kept")
 }

@@ -43,6 +43,7 @@ func TestWholeStory(t *testing.T) {
 		return // what follows waits for long
 	}
 	out = s.do(ok, "tune", "--budget", "8m", "--target", "1.3", "-d", "1s", "--json")
+	fits(t, "tune", out)
 	if seen && !strings.Contains(s.said[len(s.said)-1], "Take up session") {
 		t.Errorf("the session was not taken up:\n%s", s.said[len(s.said)-1])
 	}
@@ -146,6 +147,7 @@ func (c *theCase) reports(s *spy, m report.Model) {
 			c.t.Errorf("%s needs the network", name)
 		}
 	}
+	fits(c.t, "report", s.do(ok, "report", "--json"))
 	s.do(ok, "export", "exported")
 	if _, err := os.Stat(filepath.Join(c.dir, "exported", "README.md")); err != nil {
 		c.t.Error(err)
@@ -184,6 +186,7 @@ func TestVerdictsOfTry(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs := c.want(ui.WrongAnswers, "try", "--patch", "wrong.diff", "--dir", "app", "-d", "1s", "--json")
+	fits(t, "try", out)
 	got := decode[report.TryResult](t, out)
 	if got.Runs > 2 || !strings.Contains(got.Reason, "expected") || got.Broken == nil || !strings.Contains(got.Broken.Sample, "POST /login") {
 		t.Errorf("after %d runs: %s: %+v\n%s", got.Runs, got.Reason, got.Broken, errs)

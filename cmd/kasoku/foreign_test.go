@@ -238,6 +238,7 @@ func TestForeignBenchmarkJudges(t *testing.T) {
 	c.command(fmt.Sprintf(`{argv: [ab, -q, -l, -k, -n, "12000", -c, "4", "%s/"]}`, c.url))
 	verdicts := []int{ui.OK, ui.NoDifference, ui.Regressed, ui.Inconclusive}
 	out, _ := c.want(verdicts, "try", "--set", "web.keepalive_requests=2000", "--json")
+	fits(t, "try", out)
 	if got := decode[report.TryResult](t, out); got.Runs < 2 || got.Scores.Baseline <= 0 {
 		t.Errorf("%+v", got)
 	}

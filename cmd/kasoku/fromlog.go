@@ -140,10 +140,13 @@ func (a *App) writeDraft(d *record.Draft, f DraftFlags) error {
 	case err != nil:
 		return ui.Coded(ui.Failure, err, "check that the folder can be written and that the disk is not full")
 	}
-	return a.print(struct {
-		Files []string `json:"files"`
-		*record.Draft
-	}{files, d}, func(w io.Writer) error { return printDraft(w, files, d) })
+	return a.print(writtenDraft{files, d}, func(w io.Writer) error { return printDraft(w, files, d) })
+}
+
+// writtenDraft is what the commands that make scenarios print with --json.
+type writtenDraft struct {
+	Files []string `json:"files"` // that were written
+	*record.Draft
 }
 
 // shownRoutes of a draft.

@@ -118,7 +118,7 @@ func historyText(w io.Writer, h historyList, loss func(string) string) error {
 		return err
 	}
 	for _, s := range h.Sessions {
-		fmt.Fprintf(w, "session %d  %s  %s  %s  as found %s → %s\n", s.ID, s.Started.Format(time.DateTime), s.Command, s.State, ui.Number(s.AsFound), ui.Number(s.Final))
+		fmt.Fprintf(w, "session %d  %s  %s  %s  as found %s → %s\n", s.ID, s.Started.Format(time.DateTime), s.Command, s.State, ui.Number(s.Base()), ui.Number(s.Final))
 		for _, st := range h.Steps[s.ID] {
 			mark := " "
 			if st.Kept {

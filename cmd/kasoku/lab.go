@@ -152,10 +152,27 @@ func (c *LabDownCmd) Run(ctx context.Context, a *App) error {
 		}
 		gone = append(gone, l.Name)
 	}
-	return a.print(map[string]any{"removed": gone}, func(w io.Writer) error {
+	return a.print(removedLabs{gone}, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "removed: %s\n", strings.Join(gone, ", "))
 		return err
 	})
+}
+
+// removedLabs is the result of down as --json prints it.
+type removedLabs struct {
+	Removed []string `json:"removed"` // names
+}
+
+// listedLab is one lab of list as --json prints it.
+type listedLab struct {
+	*lab.Lab
+	Hosts []listedHost `json:"hosts"`
+}
+
+type listedHost struct {
+	*lab.Host
+	Up       bool         `json:"up"`
+	Settings lab.Settings `json:"settings"` // what holds it back
 }
 
 // LabListCmd lists labs.
@@ -174,25 +191,16 @@ func (c *LabListCmd) Run(ctx context.Context, a *App) error {
 	if err != nil {
 		return labError(err)
 	}
-	type host struct {
-		*lab.Host
-		Up       bool         `json:"up"`
-		Settings lab.Settings `json:"settings"`
-	}
-	type entry struct {
-		*lab.Lab
-		Hosts []host `json:"hosts"`
-	}
-	out := []entry{}
+	out := []listedLab{}
 	rows := [][]string{}
 	for _, l := range labs {
-		e := entry{Lab: l, Hosts: []host{}}
+		e := listedLab{Lab: l, Hosts: []listedHost{}}
 		for _, h := range l.Hosts {
 			s, err := h.Settings()
 			if err != nil {
 				a.UI.Warn(err.Error(), "kasoku lab down --name "+l.Name)
 			}
-			e.Hosts = append(e.Hosts, host{h, h.Up(), s})
+			e.Hosts = append(e.Hosts, listedHost{h, h.Up(), s})
 			rows = append(rows, []string{l.Name, h.Name, h.Address, map[bool]string{true: "up", false: "off"}[h.Up()], settingsText(s)})
 		}
 		out = append(out, e)

@@ -78,10 +78,22 @@ func (c *LabRebootCmd) Run(ctx context.Context, a *App) error {
 		return labError(err)
 	}
 	took := time.Since(start)
-	return a.print(map[string]any{"host": c.Host, "seconds": took.Seconds()}, func(w io.Writer) error {
+	return a.print(rebootedHost{c.Host, took.Seconds()}, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s is up again after %s\n", c.Host, ui.Duration(took))
 		return err
 	})
+}
+
+// rebootedHost is the result of reboot as --json prints it.
+type rebootedHost struct {
+	Host    string  `json:"host"`
+	Seconds float64 `json:"seconds"` // until it was up again
+}
+
+// pluggedHost is the result of cut and heal as --json prints it.
+type pluggedHost struct {
+	Host string `json:"host"`
+	Cut  bool   `json:"cut"` // off from the network
 }
 
 // LabCutCmd cuts a host off.
@@ -120,7 +132,7 @@ func (a *App) plug(ctx context.Context, host string, cut bool) error {
 	if err := do(ctx, host); err != nil {
 		return labError(err)
 	}
-	return a.print(map[string]any{"host": host, "cut": cut}, func(w io.Writer) error {
+	return a.print(pluggedHost{host, cut}, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s is %s\n", host, text)
 		return err
 	})

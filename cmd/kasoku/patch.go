@@ -268,10 +268,15 @@ func (c *PatchExportCmd) Run(ctx context.Context, a *App) error {
 	if err != nil {
 		return ui.Coded(ui.Failure, err, "check that the folder can be written")
 	}
-	return a.print(map[string]any{"files": files}, func(w io.Writer) error {
+	return a.print(exportedPatches{files}, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, strings.Join(files, "\n"))
 		return err
 	})
+}
+
+// exportedPatches is the result of export as --json prints it.
+type exportedPatches struct {
+	Files []string `json:"files"` // that were written, in the order in which git am takes them
 }
 
 // stackThere reports whether there is a kasoku.yaml.

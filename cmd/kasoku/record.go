@@ -26,6 +26,12 @@ func (ScenarioRecordCmd) Help() string {
 	return "Does the setup and each session once and writes the answers of the steps that have golden: FILE in their expect. Look at them before you trust them: from then on they are what is right.\n\nExample:\n  kasoku scenario record scenario.yaml http://127.0.0.1:8080"
 }
 
+// recordedAnswers is the result of record as --json prints it.
+type recordedAnswers struct {
+	Written []string `json:"written"` // files
+	Kept    []string `json:"kept"`    // files that were there already
+}
+
 // Run implements the command.
 func (c *ScenarioRecordCmd) Run(ctx context.Context, a *App) error {
 	s, err := load.LoadForRecording(c.File)
@@ -50,7 +56,7 @@ func (c *ScenarioRecordCmd) Run(ctx context.Context, a *App) error {
 		}
 		written = append(written, f.Path)
 	}
-	return a.print(map[string]any{"written": written, "kept": kept}, func(w io.Writer) error {
+	return a.print(recordedAnswers{written, kept}, func(w io.Writer) error {
 		for _, p := range written {
 			fmt.Fprintf(w, "recorded %s\n", p)
 		}

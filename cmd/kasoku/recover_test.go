@@ -98,6 +98,7 @@ func TestRecoverAndVerify(t *testing.T) {
 	r.apply("open.conf", "b\n", false)
 
 	r.want(ui.NeedsRecovery, []string{"#2 edit open.conf", "host local", "put it back"}, "recover", "--dry-run")
+	fits(t, "recover --dry-run", r.want(ui.NeedsRecovery, nil, "--json", "recover", "--dry-run"))
 	if r.read("open.conf") != "b\n" {
 		t.Fatal("the dry run changed something")
 	}

@@ -47,6 +47,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GOCACHE", cmp.Or(os.Getenv("GOCACHE"), filepath.Join(cache, "go-build")))
 		}
 		return nil
+	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){
+		// fits COMMAND holds what was printed last to the JSON Schema of that output.
+		"fits": func(ts *testscript.TestScript, _ bool, args []string) { fits(t, args[0], ts.ReadFile("stdout")) },
 	}, Condition: func(name string) (bool, error) {
 		if name == "root" {
 			return os.Geteuid() == 0, nil

@@ -30,6 +30,7 @@ func TestTryRefusesWhatTouchesTheJudge(t *testing.T) {
 		{[]string{"--set", "web.keepalive_requests=2000", "--apply", "sed -i s/10000/20000/ bench.sh", "--undo", "true"}, "load.command"},
 	} {
 		out, _ := c.want([]int{ui.Refused}, append([]string{"try", "--json", "--dir", c.dir}, x.args...)...)
+		fits(t, "try", out)
 		r := decode[report.TryResult](t, out)
 		if r.Format != report.TryFormat || r.Outcome != "refused" || r.ExitCode != ui.Refused || r.Kept || !strings.Contains(r.Reason, x.says) || len(r.Diffs) == 0 || r.Next == "" {
 			t.Errorf("%v: %s", x.args, out)

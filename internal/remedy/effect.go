@@ -20,7 +20,7 @@ type Effect struct {
 	// Test that made the stack and the load.
 	Test   string        `json:"test"`
 	Pairs  int           `json:"pairs"`  // runs of each side
-	Window time.Duration `json:"window"` // of each run
+	Window time.Duration `json:"window"` // of each run; 0 where it ended by itself
 	// Unit of Baseline and Candidate, which are geometric means: more is better.
 	Unit      string  `json:"unit"`
 	Baseline  float64 `json:"baseline"`

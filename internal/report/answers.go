@@ -52,15 +52,13 @@ func answers(m *Model) []fact {
 
 // sureText says what the result rests on; "" where nothing was kept.
 func sureText(m *Model) string {
-	switch text := unquoted(comparedText(m.Session.Compared)); {
+	switch text := unquoted(comparedText(m.compared())); {
 	case len(m.Kept()) == 0:
 		return ""
 	case text != "":
 		return text
-	case !m.Score.Measured:
-		return "the last kept change's own experiment; the end was not measured"
 	}
-	return "the score at the end against the one as found, each measured once; every kept change by its own experiment"
+	return ""
 }
 
 // nextText says what somebody who wants more should do.

@@ -190,13 +190,35 @@ func (m *Model) addScore() {
 			}
 		}
 	}
-	m.Score.Factor = s.Factor(m.Score.Final)
-	if s.Compared != nil {
-		m.Score.Factor = s.Gain()
+	m.Score.Factor = s.Gain()
+	if c := m.compared(); s.Compared == nil && c != nil {
+		m.Score.Factor = c.Factor
 	}
 	if m.Score.Final > 0 && s.AfterRestart > 0 {
 		m.Score.RestartEffect = s.AfterRestart/m.Score.Final - 1
 	}
+}
+
+// compared is what the factor of the session comes of: as left and as found in turn, or
+// what the kept changes' own experiments showed as long as that was not done; nil where
+// nothing was kept, or nothing that was is told by pairs.
+func (m *Model) compared() *store.Compared {
+	if m.Session.Compared != nil || len(m.Kept()) == 0 {
+		return m.Session.Compared
+	}
+	steps := make([]store.Step, len(m.Steps))
+	for i, s := range m.Steps {
+		steps[i] = s.Step
+	}
+	c := store.ComparedBySteps(steps)
+	if c.Pairs == 0 {
+		return nil
+	}
+	c.Why = "the session did not come to it"
+	if m.Session.State == "running" {
+		c.Why = "the session is not at its end"
+	}
+	return c
 }
 
 // addTook: a session that is still running lasts until now. The time between an

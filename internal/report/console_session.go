@@ -25,13 +25,17 @@ func SessionText(w io.Writer, m *Model) error {
 	p.line("")
 	p.line("as found  %s %s%s", ui.Number(s.Base()), s.Unit(), s.WithUsers(s.AsFoundWorkload))
 	if s.Final > 0 {
-		p.line("final     %s %s%s%s", ui.Number(s.Final), s.Unit(), s.WithUsers(s.FinalWorkload), factor(s.Gain()))
+		p.line("final     %s %s%s%s", ui.Number(s.Final), s.Unit(), s.WithUsers(s.FinalWorkload), factor(m.Score.Factor))
 	}
-	if text := comparedText(s.Compared); text != "" {
+	if text := comparedText(m.compared()); text != "" {
 		p.line("          %s", text)
 	}
 	if s.FinalAsFoundLoad > 0 {
-		p.line("          %s %s with %d users%s", ui.Number(s.FinalAsFoundLoad), s.Unit(), s.AsFoundWorkload, factor(s.Factor(s.FinalAsFoundLoad)))
+		same := ""
+		if s.Compared != nil && s.Compared.SameLoad != nil {
+			same = "   " + withInterval(s.Compared.SameLoad)
+		}
+		p.line("          %s %s with %d users%s", ui.Number(s.FinalAsFoundLoad), s.Unit(), s.AsFoundWorkload, same)
 	}
 	if s.AfterRestart > 0 {
 		p.line("          %s %s after %s", ui.Number(s.AfterRestart), s.Unit(), m.Score.Restarted())

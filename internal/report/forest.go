@@ -12,10 +12,11 @@ import (
 )
 
 // forest draws every step's effect with its 95 % interval, as ratios of scores
-// on a logarithmic scale, so that ×2 and ×½ are equally far from no effect.
+// on a logarithmic scale, so that ×2 and ×½ are equally far from no effect. Of Many
+// steps it draws those that are Shown.
 func forest(m *Model) template.HTML {
 	var steps []Step
-	for _, s := range m.Steps {
+	for _, s := range m.Shown() {
 		if s.Verdict.Pairs > 0 {
 			steps = append(steps, s)
 		}

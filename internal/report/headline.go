@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"kasoku/internal/experiment"
 	"kasoku/internal/store"
@@ -43,7 +44,7 @@ func headline(m *Model) string {
 		return fmt.Sprintf("%s as found; none of the %s was better, and each was put back.", s.Points(s.AsFound), tried)
 	case s.Factor == 0:
 		return fmt.Sprintf("%s instead of %s. %s", s.Points(s.Final), s.Points(s.AsFound), keptOf(kept, tried, steps))
-	case m.Session.Compared != nil && m.Session.Compared.By == store.BySteps: // two scores of two times are no gain
+	case m.compared().By == store.BySteps: // two scores of two times are no gain
 		return fmt.Sprintf("%s the score in %s. %s", ui.Factor(s.Factor), ui.Duration(m.Took), keptOf(kept, tried, steps))
 	}
 	return fmt.Sprintf("%s the score in %s: %s instead of %s. %s",
@@ -71,10 +72,7 @@ func comparedText(c *store.Compared) string {
 	if c == nil {
 		return ""
 	}
-	interval := ""
-	if c.Low > 0 && c.High > c.Low {
-		interval = fmt.Sprintf(" (95 %%: %s to %s)", ui.Factor(c.Low), ui.Factor(c.High))
-	}
+	interval := strings.TrimPrefix(withInterval(c), ui.Factor(c.Factor))
 	switch c.By {
 	case store.ByStep:
 		return fmt.Sprintf("by the %s of the one change that was kept%s", plural(c.Pairs, "pair of runs", "interleaved pairs of runs"), interval)
@@ -82,6 +80,15 @@ func comparedText(c *store.Compared) string {
 		return fmt.Sprintf("the experiments of the kept changes, multiplied; as found was not put in place once more at the end: %s", c.Why)
 	}
 	return fmt.Sprintf("as left and as found in turn, %s%s", plural(c.Pairs, "pair of runs", "interleaved pairs of runs"), interval)
+}
+
+// withInterval is a factor with its 95 % interval, where it has one.
+func withInterval(c *store.Compared) string {
+	text := ui.Factor(c.Factor)
+	if c.Low > 0 && c.High > c.Low {
+		text += fmt.Sprintf(" (95 %%: %s to %s)", ui.Factor(c.Low), ui.Factor(c.High))
+	}
+	return text
 }
 
 // tryHeadline is about the one change of `kasoku try`.
@@ -118,7 +125,7 @@ func caveats(m *Model) []string {
 		out = append(out, text)
 	}
 	if !m.Score.Measured && len(m.Kept()) > 0 {
-		out = append(out, "The final score was not measured; the number is that of the last kept change's own experiment.")
+		out = append(out, "The end was not measured: the factor multiplies what the kept changes' own experiments showed, and the score is that of the last one.")
 	}
 	if s.FinalWorkload != 0 && s.AsFoundWorkload != 0 && s.FinalWorkload != s.AsFoundWorkload {
 		out = append(out, loadChanged(s))
@@ -154,11 +161,14 @@ func repeated(r RunCount) string {
 // loadChanged says how much of the factor comes from more users.
 func loadChanged(s store.Session) string {
 	text := fmt.Sprintf("The load was changed too: %d users as found, %d at the end.", s.AsFoundWorkload, s.FinalWorkload)
-	if s.Factor(s.FinalAsFoundLoad) == 0 {
-		return text + " Part of the factor comes from that."
+	if c := s.Compared; c != nil && c.SameLoad != nil && c.SameLoad.Factor > 0 {
+		return text + fmt.Sprintf(" With %d users at both ends the factor is %s: that comes from the changes alone.", s.AsFoundWorkload, withInterval(c.SameLoad))
 	}
-	return text + fmt.Sprintf(" With %d users, as found, the service now scores %s: %s from the changes alone.",
-		s.AsFoundWorkload, points(s.FinalAsFoundLoad, s.Unit()), ui.Factor(s.Factor(s.FinalAsFoundLoad)))
+	text += " Part of the factor comes from that."
+	if s.FinalAsFoundLoad > 0 {
+		text += fmt.Sprintf(" With %d users, as found, the service now scores %s, which was not measured in turn with the service as found.", s.AsFoundWorkload, points(s.FinalAsFoundLoad, s.Unit()))
+	}
+	return text
 }
 
 // restartNoise is how far two runs may differ before it is worth a word:

@@ -89,7 +89,7 @@ type Score struct {
 	// get there), it is the last kept candidate's score.
 	Final    float64 `json:"final"`
 	Measured bool    `json:"measured"`
-	Factor   float64 `json:"factor"` // Final / AsFound; 0 if it cannot be said
+	Factor   float64 `json:"factor"` // of runs that alternate (store.Session.Gain; the kept steps' own until the end); 0 if it cannot be said
 	// AfterRestart is the score after every service but NotRestarted was
 	// restarted; 0 = not measured. RestartEffect is AfterRestart / Final − 1.
 	AfterRestart  float64  `json:"after_restart"`
@@ -118,7 +118,8 @@ type Step struct {
 	Commands []string `json:"commands"`
 	// Wrong answers that stopped the experiment, with their bodies.
 	Wrong []load.Mismatch `json:"wrong,omitempty"`
-	// Factor is the candidate's score / the score as found; 0 if unknown.
+	// Factor is the candidate's score / the score as found, which were measured at two
+	// times and so are no gain; 0 if unknown.
 	Factor float64 `json:"factor"`
 	// SecondLook is what came of looking at it again, "" if nothing did.
 	SecondLook string `json:"second_look,omitempty"`

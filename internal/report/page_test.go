@@ -261,6 +261,35 @@ func TestLargeSessionIsSmall(t *testing.T) {
 	}
 }
 
+// TestManyStepsAreFolded: of a long session the pictures show what was kept, and the page folds the rest.
+func TestManyStepsAreFolded(t *testing.T) {
+	m := sample(t)
+	m.Steps = nil
+	for i := range 60 {
+		s := Step{Step: store.Step{Seq: i + 1, Kept: i%20 == 0, Tx: int64(i), Plan: remedy.Plan{Title: fmt.Sprintf("change %d", i)},
+			Verdict: experiment.Verdict{Outcome: experiment.NoDifference, Pairs: 3, Effect: 0.01, Low: -0.01, High: 0.03, BaselineScore: 100, CandidateScore: 101}}}
+		m.Steps = append(m.Steps, s)
+	}
+	var labels []string
+	for _, x := range timelineMarks(m) {
+		labels = append(labels, x.label)
+	}
+	want := "As found|1  change 0|2–20  19 changes put back|21  change 20|22–40  19 changes put back|41  change 40|42–60  19 changes put back|At the end|After restarting every service"
+	if got := strings.Join(labels, "|"); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	page := render(t, HTML, m)
+	for _, want := range []string{`<details class="item" id="put-back"><summary>57 changes</summary>`, "The 57 that were put back are not drawn", "60. change 59"} {
+		if !strings.Contains(strings.ReplaceAll(page, "\u00a0", " "), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	m.Steps = m.Steps[:mostRows]
+	if page := render(t, HTML, m); strings.Contains(page, `id="put-back"`) || strings.Contains(page, "not drawn") {
+		t.Error("forty steps are folded")
+	}
+}
+
 var (
 	reTheme = regexp.MustCompile(`(?s):root \{(.*?)\}`)
 	reVar   = regexp.MustCompile(`--([\w-]+): (#[0-9a-f]{3,6})`)

@@ -324,15 +324,3 @@ func TestRunText(t *testing.T) {
 		t.Error("holds a control character")
 	}
 }
-
-// After the load was raised, the caveat says what comes from the changes alone.
-func TestLoadChanged(t *testing.T) {
-	s := store.Session{AsFound: 100, AsFoundWorkload: 8, Final: 600, FinalWorkload: 32, FinalAsFoundLoad: 400}
-	if got := loadChanged(s); !strings.Contains(got, "With 8 users") || !strings.Contains(got, "×4") {
-		t.Error(got)
-	}
-	s.FinalAsFoundLoad = 0
-	if got := loadChanged(s); !strings.Contains(got, "Part of the factor") {
-		t.Error(got)
-	}
-}

@@ -41,6 +41,9 @@ func sampleStore(t *testing.T) (*store.Store, int64) {
 	b.check(st.SaveSession(b.session))
 	b.session.AsFoundRun = b.diagnostic(8, before())
 	b.steps()
+	b.session.Compared = &store.Compared{By: store.ByPairs, AsFound: 118.4, Final: 4037, Factor: 4037 / 118.4, Low: 31.9, High: 36.4, Pairs: 3,
+		SameLoad: &store.Compared{By: store.ByPairs, AsFound: 118.4, Final: 3611, Factor: 3611 / 118.4, Low: 28.8, High: 32.3, Pairs: 3}}
+	b.session.FinalAsFoundLoad = 3611
 	b.session.FinalRun = b.diagnostic(32, after())
 	b.run(store.Scored, 0, "", 4037, "processes outside the stack used 23 % of the CPU")
 	b.check(st.SaveSession(b.session))

@@ -5,6 +5,7 @@ import (
 	"html/template"
 
 	"kasoku/internal/experiment"
+	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
 
@@ -54,6 +55,7 @@ type mark struct {
 	text  string // beside the mark
 	// whole: a measurement of the service itself, not a step.
 	whole, kept bool
+	seq         int    // of its step
 	fault       bool   // has no score: it failed or broke answers
 	open        bool   // no verdict yet
 	target      string // ID of the step's place on the page
@@ -68,11 +70,11 @@ func timelineMarks(m *Model) []mark {
 	}
 	for _, s := range m.Steps {
 		v := s.Verdict
-		x := mark{label: fmt.Sprintf("%d  %s", s.Seq, s.Plan.Title), score: v.CandidateScore, kept: s.Kept,
+		x := mark{seq: s.Seq, label: fmt.Sprintf("%d  %s", s.Seq, s.Plan.Title), score: v.CandidateScore, kept: s.Kept,
 			title: fmt.Sprintf("%d. %s\n%s: %s\n%s", s.Seq, s.Plan.Title, v.Words(), v.Reason, Effect(v)), target: stepID(s)}
 		switch {
-		case s.Kept && s.Factor > 0:
-			x.text = ui.Count(v.CandidateScore) + "  " + ui.Factor(s.Factor)
+		case s.Kept && v.CandidateScore > 0 && v.Pairs > 0:
+			x.text = ui.Count(v.CandidateScore) + "  " + ui.Percent(v.Effect)
 		case v.CandidateScore > 0 && v.Outcome != experiment.Broke:
 			x.text = ui.Count(v.CandidateScore)
 		case v.Outcome == "":
@@ -86,18 +88,54 @@ func timelineMarks(m *Model) []mark {
 		}
 		out = append(out, x)
 	}
+	if m.Many() {
+		out = foldMarks(out, func(x mark) bool { return !x.kept && !x.whole && !x.open })
+	}
 	end := func(label string, score float64) {
-		x := mark{label: label, score: score, whole: true, text: ui.Count(score), title: label + ": " + m.Score.Points(score)}
-		if factor := m.Session.Factor(score); factor > 0 {
-			x.text += "  " + ui.Factor(factor)
-		}
-		out = append(out, x)
+		out = append(out, mark{label: label, score: score, whole: true, text: ui.Count(score), title: label + ": " + m.Score.Points(score)})
 	}
 	if m.Score.Measured && m.Score.Final > 0 {
 		end("At the end", m.Score.Final)
+		if c := m.Session.Compared; c != nil && c.By != store.BySteps && m.Score.Factor > 0 {
+			out[len(out)-1].text += "  " + ui.Factor(m.Score.Factor)
+		}
 	}
 	if m.Score.AfterRestart > 0 {
 		end("After "+m.Score.Restarted(), m.Score.AfterRestart)
+	}
+	return out
+}
+
+// mostRows of a picture: about two screens. A longer session is read by what it kept.
+const mostRows = 40
+
+// Many: the session has more steps than a reader goes through one by one.
+func (m *Model) Many() bool { return len(m.Steps) > mostRows }
+
+// Folded are the judged steps that were put back, if there are Many; Shown are the others.
+func (m *Model) Folded() []Step { return m.some(func(s Step) bool { return m.folds(s) }) }
+
+// Shown are the steps that Folded leaves.
+func (m *Model) Shown() []Step { return m.some(func(s Step) bool { return !m.folds(s) }) }
+
+func (m *Model) folds(s Step) bool { return m.Many() && !s.Kept && s.Verdict.Outcome != "" }
+
+// foldMarks makes one row of several in a row that folds names.
+func foldMarks(marks []mark, folds func(mark) bool) []mark {
+	var out []mark
+	for i := 0; i < len(marks); {
+		n := 0
+		for i+n < len(marks) && folds(marks[i+n]) {
+			n++
+		}
+		if n < 2 {
+			out = append(out, marks[i])
+			i++
+			continue
+		}
+		label := fmt.Sprintf("%d–%d  %d changes put back", marks[i].seq, marks[i+n-1].seq, n)
+		out = append(out, mark{label: label, title: label, fault: true, open: true})
+		i += n
 	}
 	return out
 }

@@ -52,8 +52,8 @@ type Session struct {
 	// PerRun: scores are points of a whole run and not of a second (load.Result).
 	PerRun bool `json:"per_run,omitempty"`
 	// FinalAsFoundLoad is the final configuration's score with AsFoundWorkload
-	// users, so that it compares with AsFound; 0 = not measured, because the
-	// workload did not change or the budget did not allow it.
+	// users; 0 = not measured, because the workload did not change or the budget did
+	// not allow it. Only Compared.SameLoad has runs as found beside it.
 	FinalAsFoundLoad float64 `json:"final_as_found_load,omitempty"`
 	// AsFoundRun and FinalRun are the diagnostic runs before and after.
 	AsFoundRun int64 `json:"as_found_run"`
@@ -99,6 +99,9 @@ type Compared struct {
 	Pairs  int     `json:"pairs"`
 	Step   int     `json:"step,omitempty"`
 	Why    string  `json:"why,omitempty"`
+	// SameLoad is the service as left with as many users as found, in the same turns:
+	// what the changes alone brought; nil where the load was not changed, or not with ByPairs.
+	SameLoad *Compared `json:"same_load,omitempty"`
 }
 
 // How the ends of a session were compared.
@@ -107,6 +110,24 @@ const (
 	ByStep  = "step"  // by the experiment of the only step that was kept
 	BySteps = "steps" // the experiments of all kept steps, multiplied
 )
+
+// ComparedBySteps multiplies what the experiments of kept steps showed, and divides
+// by what those showed that were taken out.
+func ComparedBySteps(steps []Step) *Compared {
+	c := &Compared{By: BySteps, Factor: 1}
+	for _, s := range steps {
+		switch {
+		case len(s.LeavesOut) > 0 && s.Tx != 0:
+			c.Factor /= 1 + s.Verdict.Effect
+		case s.Kept && len(s.LeavesOut) == 0:
+			c.Factor *= 1 + s.Verdict.Effect
+		default:
+			continue
+		}
+		c.Pairs += s.Verdict.Pairs
+	}
+	return c
+}
 
 // Base is the score of the service as found that later ones compare with: that of
 // runs between which as left was in place, if there are any.
@@ -128,16 +149,14 @@ func (s *Session) Factor(score float64) float64 {
 }
 
 // Gain is how many times as much the service as left scores; 0 where that cannot
-// be said. It comes of runs that alternate, unless the session is of a version that
-// made none.
+// be said, also where as found and as left were not compared. It comes of runs that
+// alternate, and of nothing else: two scores of two times are no gain.
 func (s *Session) Gain() float64 {
-	if c := s.Compared; c != nil {
-		if c.AsFound > 0 && (c.AsFound <= NoScore || c.Final <= NoScore) {
-			return 0
-		}
-		return c.Factor
+	c := s.Compared
+	if c == nil || c.AsFound > 0 && (c.AsFound <= NoScore || c.Final <= NoScore) {
+		return 0
 	}
-	return s.Factor(s.Final)
+	return c.Factor
 }
 
 // Began is when its present stretch of work did, or its last one.

@@ -15,7 +15,7 @@ func (t *Tuner) reserve() time.Duration {
 	if !t.schedule.changed && t.Bench.runTime() >= longRun {
 		return t.afterwards()
 	}
-	return t.afterwards() + time.Duration(2*t.reservedPairs())*t.Bench.runTime()
+	return t.afterwards() + time.Duration(t.endRuns()*t.reservedPairs())*t.Bench.runTime()
 }
 
 // endShare of the budget (0–1) is kept for comparing as found and as left in more than one pair,
@@ -41,7 +41,7 @@ func (t *Tuner) afterwards() time.Duration {
 	if t.Bench.runTime() >= longRun {
 		runs = 1
 	}
-	if t.course.workload != t.session.AsFoundWorkload {
+	if t.loadChanged() {
 		runs += 2
 	}
 	return runs*t.Bench.runTime() + 10*time.Second + t.checksTime()
@@ -114,10 +114,22 @@ func (t *Tuner) conclude(ctx context.Context) error {
 	return t.check(ctx)
 }
 
-// sameLoad measures the final configuration with as many users as found, if the
-// load was raised meanwhile: only that score compares with the one as found (G08).
+// loadChanged reports whether the service is measured with another number of users than as found.
+func (t *Tuner) loadChanged() bool {
+	return t.session.AsFoundWorkload != 0 && t.course.workload != t.session.AsFoundWorkload
+}
+
+// sameLoad tells the final configuration's score with as many users as found, if the
+// load was raised meanwhile (G08). Where as found could not be put in place again it
+// is measured now; that score is beside no runs as found, so no factor is made of it.
 func (t *Tuner) sameLoad(ctx context.Context) error {
-	if t.course.workload == t.session.AsFoundWorkload || t.session.AsFoundWorkload == 0 {
+	s := t.session
+	if !t.loadChanged() {
+		return nil
+	}
+	if c := s.Compared; c != nil && c.SameLoad != nil {
+		s.FinalAsFoundLoad = c.SameLoad.Final
+		t.UI.Info(fmt.Sprintf("with %d users, as found, %s %s: %s of the factor of %s do not come from more users", s.AsFoundWorkload, score(s.FinalAsFoundLoad), s.Unit(), ui.Factor(c.SameLoad.Factor), ui.Factor(c.Factor)))
 		return nil
 	}
 	t.UI.Step(fmt.Sprintf("Measure the final score with %d users, as found", t.session.AsFoundWorkload))
@@ -128,13 +140,8 @@ func (t *Tuner) sameLoad(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := t.session
 	s.FinalAsFoundLoad = level(scores)
-	text := score(s.FinalAsFoundLoad) + " " + s.Unit()
-	if factor := s.Factor(s.Final); factor > 0 {
-		text += fmt.Sprintf(": %s of the factor of %s do not come from more users", ui.Factor(s.Factor(s.FinalAsFoundLoad)), ui.Factor(factor))
-	}
-	t.UI.Info(text)
+	t.UI.Info(score(s.FinalAsFoundLoad) + " " + s.Unit())
 	return nil
 }
 

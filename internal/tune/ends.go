@@ -35,9 +35,9 @@ func (t *Tuner) compareEnds(ctx context.Context) error {
 		return err
 	}
 	kept := slices.DeleteFunc(slices.Clone(steps), func(s store.Step) bool { return s.Tx == 0 || !s.Kept && len(s.LeavesOut) == 0 })
-	bySteps := comparedBySteps(steps)
+	bySteps := store.ComparedBySteps(steps)
 	switch {
-	case len(kept) == 1 && kept[0].Verdict.Pairs > 0 && kept[0].Verdict.BaselineScore > 0 && t.course.workload == t.session.AsFoundWorkload:
+	case len(kept) == 1 && kept[0].Verdict.Pairs > 0 && kept[0].Verdict.BaselineScore > 0 && !t.loadChanged():
 		v := kept[0].Verdict
 		t.session.Compared = &store.Compared{By: store.ByStep, Step: kept[0].Seq, Factor: 1 + v.Effect, Pairs: v.Pairs,
 			AsFound: v.BaselineScore, Final: v.CandidateScore, Low: 1 + v.Low, High: 1 + v.High}
@@ -72,7 +72,15 @@ func (t *Tuner) endPairs() int {
 		return endPairs
 	}
 	left := time.Until(t.course.deadline) - t.afterwards()
-	return max(0, min(endPairs, int(left/(2*t.Bench.runTime()+1))))
+	return max(0, min(endPairs, int(left/(time.Duration(t.endRuns())*t.Bench.runTime()+1))))
+}
+
+// endRuns are the runs of one pair: a third has the load as found where that was raised.
+func (t *Tuner) endRuns() int {
+	if t.loadChanged() {
+		return 3
+	}
+	return 2
 }
 
 // alternate makes the pairs, as left first in every other one, and notes in the
@@ -91,23 +99,28 @@ func (t *Tuner) alternate(ctx context.Context, back []change.Change, fills bool)
 		defer cancel()
 		err = errors.Join(err, sw.to(end, experiment.Baseline))
 	}()
-	var left, found []float64
-	one := func(side experiment.Side, pair int) error {
-		if err := sw.turn(ctx, side); err != nil {
-			return err
-		}
-		label, to := "as left", &left
+	var left, found, same []float64
+	run := func(label string, workload, pair int, to *[]float64) error {
 		raised := t.course.workload
-		if side == experiment.Candidate {
-			label, to = "as found", &found
-			t.course.workload = sw.candWorkload
-		}
+		t.course.workload = workload
 		defer func() { t.course.workload = raised }()
 		scores, err := t.measure(ctx, fmt.Sprintf("%s, pair %d", label, pair), 1)
 		if err == nil {
 			*to = append(*to, max(scores[0], store.NoScore))
 		}
 		return err
+	}
+	one := func(side experiment.Side, pair int) error {
+		if err := sw.turn(ctx, side); err != nil {
+			return err
+		}
+		if side == experiment.Candidate {
+			return run("as found", sw.candWorkload, pair, &found)
+		}
+		if err := run("as left", sw.baseWorkload, pair, &left); err != nil || !t.loadChanged() {
+			return err
+		}
+		return run("as left with the load as found", sw.candWorkload, pair, &same)
 	}
 	for pair := 1; pair <= n; pair++ {
 		order := []experiment.Side{experiment.Baseline, experiment.Candidate}
@@ -121,6 +134,9 @@ func (t *Tuner) alternate(ctx context.Context, back []change.Change, fills bool)
 		}
 	}
 	t.session.Compared = comparedByPairs(left, found)
+	if len(same) > 0 {
+		t.session.Compared.SameLoad = comparedByPairs(same, found)
+	}
 	t.UI.Info(fmt.Sprintf("as left %s, as found %s %s: %s", score(t.session.Compared.Final), score(t.session.Compared.AsFound), t.session.Unit(), ui.Factor(t.session.Compared.Factor)))
 	return nil
 }
@@ -136,24 +152,6 @@ func comparedByPairs(left, found []float64) *store.Compared {
 	}
 	if test, err := stat.OneSample(ratios); err == nil { // from two on
 		c.Low, c.High = math.Exp(test.Lower(endLevel)), math.Exp(test.Upper(endLevel))
-	}
-	return c
-}
-
-// comparedBySteps multiplies what the experiments of kept steps showed, and divides
-// by what those showed that were taken out.
-func comparedBySteps(steps []store.Step) *store.Compared {
-	c := &store.Compared{By: store.BySteps, Factor: 1}
-	for _, s := range steps {
-		switch {
-		case len(s.LeavesOut) > 0 && s.Tx != 0:
-			c.Factor /= 1 + s.Verdict.Effect
-		case s.Kept && len(s.LeavesOut) == 0:
-			c.Factor *= 1 + s.Verdict.Effect
-		default:
-			continue
-		}
-		c.Pairs += s.Verdict.Pairs
 	}
 	return c
 }

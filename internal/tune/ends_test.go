@@ -71,23 +71,3 @@ func TestCutOffWhileEndsAreCompared(t *testing.T) {
 		t.Errorf("%q is on; compared %+v", v.on(), s.Compared)
 	}
 }
-
-// What cannot be taken out for a while is told by its experiments; what was taken
-// out again counts as little as it brought.
-func TestComparedBySteps(t *testing.T) {
-	kept := func(seq int, effect float64) store.Step {
-		s := store.Step{Seq: seq, Kept: true, Tx: int64(seq)}
-		s.Verdict.Effect, s.Verdict.Pairs = effect, 3
-		return s
-	}
-	look := store.Step{Seq: 4, Tx: 9, LeavesOut: []int{2}}
-	look.Verdict.Effect, look.Verdict.Pairs = 0.25, 4
-	c := comparedBySteps([]store.Step{kept(1, 1), kept(2, 0.5), {Seq: 3}, look})
-	if math.Abs(c.Factor-2*1.5/1.25) > 1e-9 || c.Pairs != 10 || c.By != store.BySteps {
-		t.Errorf("%+v", c)
-	}
-	s := store.Session{AsFound: 100, Final: 500, Compared: c}
-	if s.Gain() != c.Factor {
-		t.Errorf("gain %.2f: two scores of two times are none", s.Gain())
-	}
-}

@@ -84,8 +84,8 @@ func (l *lastMinute) Step(title string) {
 	}
 }
 
-// After the load was raised, the final configuration is also scored with the
-// load as found, so that there is a factor that more users have no part in.
+// After the load was raised, the service as left also runs with the load as found, in turn with
+// the service as found, so that there is a factor that more users have no part in.
 func TestScoresAreComparableAfterTheLoadWasRaised(t *testing.T) {
 	v := newVirtual(t, good("a", 50))
 	tu := v.tuner()
@@ -110,7 +110,10 @@ func TestScoresAreComparableAfterTheLoadWasRaised(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := tu.session
-	if all, same := s.Final/s.AsFound, s.FinalAsFoundLoad/s.AsFound; all < 2.8 || all > 3.2 || same < 1.4 || same > 1.6 {
+	if s.Compared == nil || s.Compared.SameLoad == nil || s.Compared.SameLoad.Pairs != endPairs {
+		t.Fatalf("not measured in turn: %+v", s.Compared)
+	}
+	if all, same := s.Gain(), s.Compared.SameLoad.Factor; all < 2.8 || all > 3.2 || same < 1.4 || same > 1.6 {
 		t.Errorf("×%.2f in all (want 3), ×%.2f with the load as found (want 1.5)", all, same)
 	}
 	if s.FinalWorkload != 32 || s.AsFoundWorkload != 8 || tu.course.workload != 32 {

@@ -12,6 +12,8 @@ import (
 	"kasoku/internal/await"
 	"kasoku/internal/experiment"
 	"kasoku/internal/load"
+	"kasoku/internal/remedy"
+	"kasoku/internal/store"
 	"kasoku/internal/tune"
 	"kasoku/internal/ui/webtest"
 )
@@ -73,6 +75,38 @@ func TestBrowserViews(t *testing.T) {
 		if said := b.Said(); said != "" && !(v.name == "missing" && strings.Count(said, "\n") == 0 && strings.Contains(said, "404")) {
 			t.Errorf("%s: %s", v.name, said)
 		}
+	}
+}
+
+// TestBrowserManySteps: a session of 200 steps can be read: what was put back is folded, the
+// bottleneck comes within fifteen screens of a phone, and a link opens a folded step.
+func TestBrowserManySteps(t *testing.T) {
+	await.SkipShort(t)
+	p, s, web, b := serveTab(t)
+	const steps, keptEvery = 200, 12
+	for i := 6; i < steps; i++ { // the sample has six
+		x := &store.Step{Session: p.session, Seq: i + 1, Started: begun, Ended: begun.Add(time.Minute), Kept: i%keptEvery == 0,
+			Plan:    remedy.Plan{ID: fmt.Sprint("p", i), Title: fmt.Sprintf("Set setting_%d of nginx to %d", i, 8*i), Why: "1,200 answers waited for it.", Bound: 1.2},
+			Verdict: experiment.Verdict{Outcome: experiment.NoDifference, Reason: "an effect above +1.9 % is unlikely", Effect: 0.001, Low: -0.01, High: 0.012, Pairs: 3, Runs: 6, Took: 40 * time.Second, BaselineScore: 1700 + float64(i), CandidateScore: 1701 + float64(i)}}
+		if x.Kept {
+			x.Verdict.Outcome, x.Verdict.Effect, x.Verdict.Low, x.Verdict.High, x.Tx = experiment.Improved, 0.03, 0.02, 0.04, p.kept
+		}
+		must(t, p.store.SaveStep(x))
+	}
+	s.built.forget()
+	b.Open(web.url + "/")
+	b.Until(`!document.getElementById("trying").hidden`)
+	b.Check("many")
+	if screens := webtest.Eval[float64](b.Tab, `(document.getElementById("h-binds").getBoundingClientRect().top + scrollY) / innerHeight`); screens > 15 {
+		t.Errorf("on a phone the bottleneck comes after %.1f screens", screens)
+	}
+	if n := webtest.Eval[int](b.Tab, `document.querySelectorAll("#put-back details.item").length`); n < 150 {
+		t.Errorf("%d steps are folded", n)
+	}
+	b.Run(`location.hash = "#step-100"`)
+	b.Until(`document.getElementById("step-100").getBoundingClientRect().height > 0 && document.getElementById("put-back").open`)
+	if said := b.Said(); said != "" {
+		t.Error(said)
 	}
 }
 

@@ -112,6 +112,6 @@ var funcs = template.FuncMap{
 		return together(ui.Percent(after/before - 1))
 	},
 	// sides are rows with a value before and, if there is an after, one after.
-	"sides": func(rows any, after any) map[string]any { return map[string]any{"Rows": rows, "After": after} },
-	"ratio": func(a, b float64) float64 { return a / b },
+	"stepOf": func(v *sessionView, s report.Step) stepView { return stepView{s, v} },
+	"sides":  func(rows any, after any) map[string]any { return map[string]any{"Rows": rows, "After": after} },
 }

@@ -31,6 +31,12 @@ type sessionView struct {
 	Undoable map[int64]bool
 }
 
+// stepView is a step with the page that it stands on.
+type stepView struct {
+	report.Step
+	Of *sessionView
+}
+
 // sessionCache keeps the page that all viewers look at, so that five of them
 // cost one reading of the store.
 type sessionCache struct {

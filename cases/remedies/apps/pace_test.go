@@ -12,16 +12,17 @@ import (
 	"kasoku/cases/remedies/bed"
 	"kasoku/internal/await"
 	"kasoku/internal/diagnose"
+	"kasoku/internal/experiment/effecttest"
 	"kasoku/internal/foreign"
 	"kasoku/internal/remedy"
 )
 
-type loop struct{ name, file, was, becomes string }
+type loop struct{ name, file, was, becomes, asks string }
 
 // paced are the loops of TestPace: where each says its pause, and what says it afterwards.
 var paced = []loop{
-	{"command", "supervisord.conf", "tick; sleep 0.5; done'", "tick; sleep 0.1; done'"},
-	{"script", "tick.sh", "PAUSE=${PAUSE:-0.5} # often enough", "PAUSE=${PAUSE:-0.1} # often enough"},
+	{"command", "supervisord.conf", "tick; sleep 0.5; done'", "tick; sleep 0.1; done'", "/tick"},
+	{"script", "tick.sh", "PAUSE=${PAUSE:-0.5} # often enough", "PAUSE=${PAUSE:-0.1} # often enough", "/tock"},
 }
 
 // A loop under supervisor that asks the application twice a second is made to ask ten
@@ -32,9 +33,11 @@ func TestPace(t *testing.T) {
 	dir, port := bed.Folder(t), bed.FreePort(t)
 	write(t, dir, "www/index.html", "here\n", port)
 	write(t, dir, "www/tick", "done\n", port)
-	write(t, dir, "tick.sh", "#!/bin/sh\nPAUSE=${PAUSE:-0.5} # often enough\nwhile true; do\n\tcurl -s http://127.0.0.1:%PORT%/tick\n\tsleep $PAUSE\ndone\n", port)
+	write(t, dir, "www/tock", "done\n", port)
+	write(t, dir, "tick.sh", "#!/bin/sh\nPAUSE=${PAUSE:-0.5} # often enough\nwhile true; do\n\tcurl -s http://127.0.0.1:%PORT%/tock\n\tsleep $PAUSE\ndone\n", port)
 	write(t, dir, "supervisord.conf", supervised+`[program:app]
 command=`+python+` -m http.server --bind 127.0.0.1 --directory %DIR%/www %PORT%
+stderr_logfile=%DIR%/app.log
 [program:command]
 command=/bin/sh -c 'while true; do curl -s http://127.0.0.1:%PORT%/tick; sleep 0.5; done'
 startsecs=0
@@ -92,8 +95,31 @@ stopasgroup=true
 				t.Error("the target is not as before")
 			}
 			await.For(t, "the loop to pause as before", func() bool { return sleeping(dir, c.name, "0.5") })
+			rate := func() float64 { return roundsPerSecond(t, filepath.Join(dir, "app.log"), c.asks) }
+			effecttest.MeasureOver(t, p, "rounds of the loop/s", 0, rate, rate, func() { tx = b.Apply(t, p) }, func() { b.Revert(t, tx) })
 		})
 	}
+}
+
+// roundsPerSecond is how often a loop asks for a path, by the time that five rounds take: what waits for
+// its work waits for a round.
+func roundsPerSecond(t *testing.T, log, path string) float64 {
+	t.Helper()
+	const rounds = 5
+	seen := func() int {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(text), "GET "+path+" ")
+	}
+	until := func(n int) time.Time {
+		await.For(t, "the loop to ask again", func() bool { return seen() >= n })
+		return time.Now()
+	}
+	first := seen() + 1
+	begin := until(first)
+	return rounds / until(first+rounds).Sub(begin).Seconds()
 }
 
 // sleeping reports whether a program of supervisor has a child `sleep PAUSE` now.

@@ -39,6 +39,12 @@ const Answers = "answers/s"
 // KASOKU_EFFECTS names, and does nothing where none is named.
 func Measure(t testing.TB, p remedy.Plan, unit string, before, after func() float64, apply, revert func()) {
 	t.Helper()
+	MeasureOver(t, p, unit, Window, before, after, apply, revert)
+}
+
+// MeasureOver is Measure with runs of another length; 0 where a run ends by itself.
+func MeasureOver(t testing.TB, p remedy.Plan, unit string, window time.Duration, before, after func() float64, apply, revert func()) {
+	t.Helper()
 	if !Measuring() {
 		return
 	}
@@ -52,7 +58,7 @@ func Measure(t testing.TB, p remedy.Plan, unit string, before, after func() floa
 		baseline = append(baseline, before())
 	}
 	v := experiment.SoFar(baseline, candidate)
-	e := remedy.Effect{Remedy: p.Remedy, Plan: p.ID, Test: t.Name(), Unit: unit, Pairs: v.Pairs, Window: Window,
+	e := remedy.Effect{Remedy: p.Remedy, Plan: p.ID, Test: t.Name(), Unit: unit, Pairs: v.Pairs, Window: window,
 		Baseline: v.BaselineScore, Candidate: v.CandidateScore, Effect: v.Effect, Low: v.Low, High: v.High}
 	line, err := json.Marshal(e)
 	if err != nil {
