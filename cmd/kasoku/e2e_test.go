@@ -26,6 +26,7 @@ func TestWholeStory(t *testing.T) {
 	c := startCase(t)
 	c.shorten()
 	c.fewPairs(0.1)
+	c.few()
 	s := c.spy()
 	found := c.state()
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"fmt"
 	"io"
@@ -100,14 +101,15 @@ func (s *spy) ends(files ...string) {
 // plant puts the secrets in place.
 func (c *theCase) plant() map[string]planted {
 	c.t.Helper()
+	own := rand.Text()[:8] // another run of this test on the machine has other secrets
 	secrets := map[string]planted{
 		"app":       {"database password of the application", readPassword(c.t, filepath.Join(c.dir, "app/config/app.ini")), true},
-		"redis":     {"Redis password in the environment", "pl4nted-redis-Qm7", false},
-		"url":       {"password in a URL of the application's settings", "pl4nted-url-Zx3", true},
-		"token":     {"token in the query of a request", "pl4nted-token-8Ks", false},
-		"basic":     {"password of HTTP basic authentication", "pl4nted-basic-0Vd", false},
-		"statement": {"password in the text of a statement", "pl4nted-sql-5Tn", false},
-		"defaults":  {"password of another account in an option file", "pl4nted-cnf-Lw2", false},
+		"redis":     {"Redis password in the environment", "pl4nted-redis-" + own, false},
+		"url":       {"password in a URL of the application's settings", "pl4nted-url-" + own, true},
+		"token":     {"token in the query of a request", "pl4nted-token-" + own, false},
+		"basic":     {"password of HTTP basic authentication", "pl4nted-basic-" + own, false},
+		"statement": {"password in the text of a statement", "pl4nted-sql-" + own, false},
+		"defaults":  {"password of another account in an option file", "pl4nted-cnf-" + own, false},
 	}
 	admin, err := os.ReadFile(filepath.Join(c.dir, "secrets", "db_admin"))
 	if err != nil {

@@ -211,9 +211,17 @@ func (l *liveTab) moves() {
 	l.settled("session")
 }
 
-// views opens every other view by its link.
+// views opens every other view by its link. internal/web looks at each in all looks, with what a
+// test stored: here each has the next look, with what a session stored.
 func (l *liveTab) views() {
 	l.c.t.Helper()
+	n := 0
+	check := func(name string) {
+		l.c.t.Helper()
+		l.CheckAs(webtest.Looks[n%len(webtest.Looks)], "live-"+name)
+		l.settled(name)
+		n++
+	}
 	link := func(name, from, selector string) {
 		l.c.t.Helper()
 		l.As(webtest.Looks[0])
@@ -226,8 +234,7 @@ func (l *liveTab) views() {
 			return
 		}
 		l.Open(href)
-		l.Check("live-" + name)
-		l.settled(name)
+		check(name)
 	}
 	link("sessions", "", `nav a[href="/sessions"]`)
 	link("runs", "", `nav a[href="/runs"]`)
@@ -245,8 +252,7 @@ func (l *liveTab) views() {
 	l.Run(`[...document.querySelectorAll("input[name=run]")].slice(0, 2).forEach((e) => e.click())`)
 	l.Run(`document.querySelector("form[action='/compare'] button").click()`)
 	l.Until(`location.pathname === "/compare" && document.readyState === "complete"`)
-	l.Check("live-compare")
-	l.settled("compare")
+	check("compare")
 	link("journal", "", `nav a[href="/journal"]`)
 	link("entry", "journal", `td a[href^="/journal/"]`)
 	l.Open(l.at)

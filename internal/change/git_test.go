@@ -395,11 +395,15 @@ func TestGitBuiltBefore(t *testing.T) {
 	wantEqual(t, "after failures", l.seenApp(t), before)
 }
 
+// TestGitKilledAtEveryStep: each step calls git and builds a dozen times, so a run takes a
+// third of them, which KASOKU_SEED draws.
 func TestGitKilledAtEveryStep(t *testing.T) {
 	await.SkipShort(t)
 	l := newApp(t)
 	for _, job := range []string{"git-apply", "git-revert", "gitagain-apply", "gitbeside-apply", "gitbeside-revert"} {
-		killedEverywhere(t, l, job, func() string { return l.seenApp(t) })
+		if n := l.matrix(job, func() string { return l.seenApp(t) }).thinned(3).killed(t); n < 2 {
+			t.Errorf("%s: killed at %d steps", job, n)
+		}
 	}
 }
 

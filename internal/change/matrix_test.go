@@ -277,7 +277,12 @@ func (l lab) matrix(job string, seen func() string) *matrix {
 // seen tells. It returns how many steps there are.
 func killedEverywhere(t *testing.T, l lab, job string, seen func() string) int {
 	t.Helper()
-	m := l.matrix(job, seen)
+	return l.matrix(job, seen).killed(t)
+}
+
+// killed ends the job before its steps in both ways. It returns at how many.
+func (m *matrix) killed(t *testing.T) int {
+	t.Helper()
 	all := m.everywhere(t)
 	m.sample(t, all, 1)
 	return len(all) - 1

@@ -9,62 +9,44 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/go-sql-driver/mysql"
-
 	"kasoku/internal/await"
-	"kasoku/internal/host/hosttest"
 )
 
-// mariadb starts a server for the test and returns the DSN of a database with the tables
-// of the corpus.
-func mariadb(t *testing.T) string {
+// plainPrograms are those that plainProgram compiled.
+var plainPrograms = map[bool]string{}
+
+// plainProgram is the one that runs all of the plain corpus, as it is or with all that is
+// offered for it; compiled once for all tests.
+func plainProgram(t *testing.T, patched bool) string {
 	t.Helper()
-	dir := t.TempDir()
-	if err := hosttest.MariaDBData(filepath.Join(dir, "data"), "", "8M"); err != nil {
-		t.Fatal(err)
+	if plainPrograms[patched] != "" {
+		return plainPrograms[patched]
 	}
-	sock := filepath.Join(dir, "s")
-	argv := []string{"--no-defaults", "--datadir=" + filepath.Join(dir, "data"), "--socket=" + sock, "--skip-networking", "--pid-file=" + filepath.Join(dir, "pid"),
-		"--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=16M", "--tmpdir=" + dir}
-	if os.Getuid() == 0 {
-		argv = append(argv, "--user=root")
+	var files map[string][]byte
+	if patched {
+		var offered []*Place
+		for _, at := range plain(t) {
+			if at.Refused == nil && !strings.HasPrefix(at.File, "run/") && !strings.HasPrefix(at.File, "made/") && !strings.HasPrefix(at.File, "prepares/") {
+				offered = append(offered, at)
+			}
+		}
+		var err error
+		if files, err = Files(offered); err != nil {
+			t.Fatal(err)
+		}
 	}
-	server := exec.Command("mariadbd", argv...)
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	})
-	base := "root@unix(" + sock + ")/"
-	db, err := sql.Open("mysql", base+"?multiStatements=true")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	await.NoError(t, "the server answers", db.Ping)
-	schema, err := os.ReadFile(filepath.Join("testdata", "corpus", "plain", "schema.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec("CREATE DATABASE app; USE app; " + string(schema)); err != nil {
-		t.Fatal(err)
-	}
-	return base + "app"
+	plainPrograms[patched] = builtOf(t, "plain", "run", files)
+	return plainPrograms[patched]
 }
 
-// built compiles the programs that the corpus's answers are compared with; files take the
-// place of those that are there.
-func built(t *testing.T, files map[string][]byte) string {
-	t.Helper()
-	return builtOf(t, "plain", "run", files)
-}
-
-// builtOf compiles the program in a folder of one of the corpus's.
+// builtOf compiles the program in a folder of one of the corpus's; files take the place of
+// those that are there.
 func builtOf(t *testing.T, of, folder string, files map[string][]byte) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp(sharedDir, "built")
+	if err != nil {
+		t.Fatal(err)
+	}
 	replace := map[string]string{}
 	for name, src := range files {
 		with := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
@@ -85,7 +67,7 @@ func builtOf(t *testing.T, of, folder string, files map[string][]byte) string {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "run")
-	out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "./"+filepath.Join("testdata", "corpus", of, folder)).CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "./"+filepath.Join("testdata", "corpus", of, folder)).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -97,17 +79,7 @@ func builtOf(t *testing.T, of, folder string, files map[string][]byte) string {
 func TestAnswersStay(t *testing.T) {
 	await.SkipShort(t)
 	dsn := mariadb(t)
-	var offered []*Place
-	for _, at := range plain(t) {
-		if at.Refused == nil && !strings.HasPrefix(at.File, "run/") && !strings.HasPrefix(at.File, "made/") && !strings.HasPrefix(at.File, "prepares/") {
-			offered = append(offered, at)
-		}
-	}
-	files, err := Files(offered)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, after := built(t, nil), built(t, files)
+	before, after := plainProgram(t, false), plainProgram(t, true)
 	for _, seed := range []string{"1", "2"} {
 		asked := questions(t, dsn)
 		want := answers(t, before, dsn, seed)

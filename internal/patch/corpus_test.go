@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	_ "github.com/jmoiron/sqlx" // the corpus imports it
@@ -16,9 +15,20 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/golden anew")
 
-// loaded reads a folder of the corpus.
-func loaded(t *testing.T, dir string) *Program {
+// corpus is a folder that was read, with the places that were found there.
+type corpus struct {
+	program *Program
+	places  []*Place
+}
+
+var corpora = map[string]*corpus{}
+
+// loaded reads a folder of the corpus, once for all tests.
+func loaded(t *testing.T, dir string) (*Program, []*Place) {
 	t.Helper()
+	if c := corpora[dir]; c != nil {
+		return c.program, c.places
+	}
 	p, err := Load(t.Context(), filepath.Join("testdata", "corpus", dir))
 	if err != nil {
 		t.Fatal(err)
@@ -26,20 +36,16 @@ func loaded(t *testing.T, dir string) *Program {
 	if len(p.Skipped) > 0 {
 		t.Fatalf("not type-checked: %v", p.Skipped)
 	}
-	return p
+	corpora[dir] = &corpus{p, p.Find()}
+	return p, corpora[dir].places
 }
 
 // plain are the places of the folder that most tests look at.
 func plain(t *testing.T) []*Place {
 	t.Helper()
-	plainOnce.Do(func() { plainPlaces = loaded(t, "plain").Find() })
-	return plainPlaces
+	_, places := loaded(t, "plain")
+	return places
 }
-
-var (
-	plainOnce   sync.Once
-	plainPlaces []*Place
-)
 
 // wanted are the places that comments of functions name ("want P1", "want P1 refused: key"),
 // by file and function.
@@ -65,9 +71,9 @@ func wanted(p *Program) map[string][]string {
 // Every program of the corpus is offered, or refused with the precondition that it violates.
 func TestCorpus(t *testing.T) {
 	for _, dir := range []string{"plain", "floats", "bytes", "blobs", "pools/open", "pools/limited", "pools/set", "pooled", "packed", "masters", "foreign", "glued"} {
-		p := loaded(t, dir)
+		p, places := loaded(t, dir)
 		got := map[string][]string{}
-		for _, at := range p.Find() {
+		for _, at := range places {
 			says := at.Shape
 			if at.Refused != nil {
 				says += " refused: " + at.Refused.Need
@@ -97,10 +103,7 @@ func TestCorpus(t *testing.T) {
 func TestGolden(t *testing.T) {
 	var places []*Place
 	for _, dir := range []string{"plain", "pools/open", "pools/limited", "pooled", "packed", "masters", "foreign", "glued"} {
-		found := plain(t)
-		if dir != "plain" {
-			found = loaded(t, dir).Find()
-		}
+		_, found := loaded(t, dir)
 		for _, at := range found {
 			if !strings.HasPrefix(dir, "pools/") && dir != "masters" || strings.HasPrefix(dir, "pools/") && at.Shape == "P19" || dir == "masters" && at.Shape == "P9" {
 				places = append(places, at)

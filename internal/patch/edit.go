@@ -270,6 +270,7 @@ func check(byFile map[*file][]*Place, changed map[string][]byte) error {
 	done := map[string]bool{}
 	for f := range byFile {
 		if f.php != nil {
+			defer f.program.php.keep()()
 			if err := f.program.php.parses(f, changed[f.rel]); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 // Find returns the places of all shapes in the order of their files and lines: those that
 // are offered, and those that are refused.
 func (p *Program) Find() []*Place {
+	defer p.php.keep()()
 	var out []*Place
 	for _, s := range Shapes() {
 		if s.find != nil && len(p.packages) > 0 {

@@ -44,17 +44,7 @@ func TestFollowersShareAPatch(t *testing.T) {
 func TestFollowersAskLess(t *testing.T) {
 	await.SkipShort(t)
 	dsn := mariadb(t)
-	var offered []*Place
-	for _, at := range plain(t) {
-		if at.Refused == nil && strings.HasPrefix(at.File, "reads/follow") {
-			offered = append(offered, at)
-		}
-	}
-	files, err := Files(offered)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, after := built(t, nil), built(t, files)
+	before, after := plainProgram(t, false), plainProgram(t, true)
 	for _, name := range []string{"parentNames", "nameAndParent", "fourOf", "both", "theirPosts", "byScore", "narrow"} {
 		was, is := sends(t, before, dsn, name), sends(t, after, dsn, name)
 		t.Logf("%s: %d statements, now %d", name, was, is)

@@ -13,10 +13,10 @@ import (
 // that a shell, echo or the kernel takes in another way, too.
 func TestAnswersStayWithoutPrograms(t *testing.T) {
 	await.SkipShort(t)
-	p := loaded(t, "started")
+	p, places := loaded(t, "started")
 	var offered []*Place
 	got := map[string][]string{}
-	for _, at := range p.Find() {
+	for _, at := range places {
 		if at.Shape != "P11" {
 			continue
 		}

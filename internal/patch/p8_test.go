@@ -22,17 +22,7 @@ func TestNumbersOnce(t *testing.T) {
 	if _, err := db.Exec("UPDATE ids SET id = 1000"); err != nil {
 		t.Fatal(err)
 	}
-	var offered []*Place
-	for _, at := range loaded(t, "plain").Find() {
-		if at.Refused == nil && at.Shape == "P8" {
-			offered = append(offered, at)
-		}
-	}
-	files, err := Files(offered)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := built(t, files)
+	program := plainProgram(t, true)
 	draw := func(n, back string) *exec.Cmd {
 		return exec.Command(program, dsn, "numbers", n, back)
 	}

@@ -25,12 +25,13 @@ func TestKeptIsWhatIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec("CREATE DATABASE masters; USE masters; " + string(schema)); err != nil {
+	if _, err := db.Exec("CREATE OR REPLACE DATABASE masters; USE masters; " + string(schema)); err != nil {
 		t.Fatal(err)
 	}
 	dsn = strings.TrimSuffix(dsn, "app") + "masters"
+	_, places := loaded(t, "masters")
 	var offered []*Place
-	for _, at := range loaded(t, "masters").Find() {
+	for _, at := range places {
 		if at.Refused == nil && at.Shape == "P9" {
 			offered = append(offered, at)
 		}

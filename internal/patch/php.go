@@ -25,6 +25,7 @@ type php struct {
 
 	ctx    context.Context
 	parser *phpsyntax.Parser
+	keeps  int             // calls of keep that have not ended
 	parsed map[string]bool // texts that are PHP
 	funcs  map[string][]*phpFunc
 	taken  map[string]bool // names that the program has
@@ -145,10 +146,31 @@ func (p *php) start() error {
 	return err
 }
 
+// close ends the PHP that reads trees, unless a caller keeps it.
 func (p *php) close() {
+	if p.keeps == 0 {
+		p.end()
+	}
+}
+
+// end ends the PHP that reads trees; the next one that is needed starts anew.
+func (p *php) end() {
 	if p.parser != nil {
 		_ = p.parser.Close()
 		p.parser = nil
+	}
+}
+
+// keep lets one PHP read all trees until the returned function is called: to start one takes
+// longer than to read a file.
+func (p *php) keep() (end func()) {
+	if p == nil {
+		return func() {}
+	}
+	p.keeps++
+	return func() {
+		p.keeps--
+		p.close()
 	}
 }
 

@@ -1,13 +1,11 @@
 package patch
 
 import (
-	"database/sql"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -135,75 +133,6 @@ func wantPHPGolden(t *testing.T, places []*Place, folder string) {
 	wantNoOthers(t, filepath.Join("testdata", folder), seen)
 }
 
-// With random rows and keys every program answers the same before and after, and leaves the
-// same rows; with fewer statements.
-func TestPHPAnswersStay(t *testing.T) {
-	await.SkipShort(t)
-	dsn := mariadb(t)
-	socket := phpSchema(t, dsn, phpCorpus)
-	_, places := phpFound(t)
-	after := phpPatched(t, places)
-	for _, seed := range phpSeeds() {
-		for _, emulate := range []string{"0", "1"} {
-			asked := questions(t, dsn)
-			countersBack(t, dsn)
-			wants := phpAnswers(t, phpCorpus, socket, seed, emulate)
-			single := questions(t, dsn) - asked
-			countersBack(t, dsn)
-			gots := phpAnswers(t, after, socket, seed, emulate)
-			all := questions(t, dsn) - asked - single
-			sameAnswers(t, wants, gots)
-			t.Logf("seed %s: %d answers, %d statements before, %d after", seed, len(wants), single, all)
-			if all >= single {
-				t.Errorf("seed %s: %d statements before, %d after", seed, single, all)
-			}
-		}
-	}
-}
-
-// phpSeeds of random data: two, or as many as KASOKU_PATCH_SEEDS says.
-func phpSeeds() (out []string) {
-	n, err := strconv.Atoi(os.Getenv("KASOKU_PATCH_SEEDS"))
-	if err != nil || n < 1 {
-		n = 2
-	}
-	for i := range n {
-		out = append(out, strconv.Itoa(i+1))
-	}
-	return out
-}
-
-// phpSchema makes the corpus's tables in the place of those of Go, and gives the server's socket.
-func phpSchema(t *testing.T, dsn, corpus string) string {
-	t.Helper()
-	socket := strings.TrimSuffix(strings.TrimPrefix(dsn, "root@unix("), ")/app")
-	schema, err := os.ReadFile(filepath.Join(corpus, "schema.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	load := exec.Command("mariadb", "-uroot", "-S", socket)
-	load.Stdin = strings.NewReader("DROP DATABASE app; CREATE DATABASE app; USE app; " + string(schema))
-	if out, err := load.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return socket
-}
-
-// countersBack has both programs draw the same numbers.
-func countersBack(t *testing.T, dsn string) {
-	t.Helper()
-	db, err := sql.Open("mysql", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, table := range []string{"ids", "small_ids", "text_ids", "shared_ids", "seen_ids", "lent_ids"} {
-		if _, err := db.Exec("UPDATE " + table + " SET id = 0"); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // phpAlone is where what is read for all of a loop is read alone instead, since it failed.
 var phpAlone = lazyregexp.New(`(catch \(\S+ (\$\w+)\) \{\n\s*)[^\n]*read alone then`)
 
@@ -228,8 +157,7 @@ func TestPHPReadersRead(t *testing.T) {
 	if readers < 60 {
 		t.Errorf("%d readers", readers)
 	}
-	countersBack(t, dsn)
-	wants := phpAnswers(t, phpCorpus, socket, "2", "0")
+	wants, _ := phpBefore(t, dsn, socket, "2", "0")
 	countersBack(t, dsn)
 	sameAnswers(t, wants, phpAnswers(t, after, socket, "2", "0"))
 }

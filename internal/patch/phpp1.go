@@ -174,6 +174,7 @@ func (p *php) parses(f *file, src []byte) error {
 		return err
 	}
 	if _, err := p.parser.Parse(src); err != nil {
+		p.end() // it may be PHP that failed
 		return fmt.Errorf("%s: %w", f.rel, err)
 	}
 	if p.parsed == nil {

@@ -276,15 +276,21 @@ func (b *Tab) As(l Look) {
 func (b *Tab) Check(name string) {
 	b.t.Helper()
 	for _, l := range Looks {
-		b.As(l)
-		name := name + "-" + l.Name
-		b.Shot(name)
-		if over := Eval[int](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
-			b.t.Errorf("%s: the page is %d pixels wider than the screen", name, over)
-		}
-		for _, x := range b.Violations(l) {
-			b.t.Errorf("%s: axe: %s", name, x)
-		}
+		b.CheckAs(l, name)
+	}
+}
+
+// CheckAs is Check in one look, which the page keeps.
+func (b *Tab) CheckAs(l Look, name string) {
+	b.t.Helper()
+	b.As(l)
+	name += "-" + l.Name
+	b.Shot(name)
+	if over := Eval[int](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
+		b.t.Errorf("%s: the page is %d pixels wider than the screen", name, over)
+	}
+	for _, x := range b.Violations(l) {
+		b.t.Errorf("%s: axe: %s", name, x)
 	}
 }
 

@@ -25,9 +25,11 @@ function run_say(string $name, callable $work): void
     $pdo->exec('DELETE FROM users');
     $pdo->exec('DELETE FROM notes');
     $pdo->exec('ALTER TABLE notes AUTO_INCREMENT = 1');
+    $rows = [];
     for ($i = 1; $i < 20; $i++) {
-        $pdo->exec("INSERT INTO users VALUES ($i, 'u$i', " . ($i % 4 ? "'n$i'" : 'NULL') . ', ' . mt_rand(0, 9) . ')');
+        $rows[] = "($i, 'u$i', " . ($i % 4 ? "'n$i'" : 'NULL') . ', ' . mt_rand(0, 9) . ')';
     }
+    $pdo->exec('INSERT INTO users VALUES ' . implode(', ', $rows));
     try {
         $said = $work();
     } catch (Throwable $e) {

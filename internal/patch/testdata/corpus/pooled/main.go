@@ -35,7 +35,7 @@ func main() {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	const each = 200
+	const each = 100
 	out := make([]string, len(names)*each)
 	var group sync.WaitGroup
 	for worker := range 8 {

@@ -51,7 +51,10 @@ func main() {
 		fmt.Println(questions(db) - before - 1)
 		return
 	}
-	for turn := range uint64(turns) {
+	for turn := range uint64(len(rows)) {
+		if few := 50; seed > 1 && rows[turn] > few { // the first seed has shown what takes several statements
+			break
+		}
 		play(db, more, rand.New(rand.NewPCG(seed, turn)), turn)
 	}
 }
@@ -64,21 +67,22 @@ func questions(db *sqlx.DB) (n int) {
 	return n
 }
 
-// turns with other rows each; in the last are more than one statement reads at once, for
-// two of the programs.
-const turns = 7
+// rows of each turn. What one statement writes (100 rows) and reads by UNION ALL (64) is
+// exceeded in the last turn but one, and what one reads by keys (1,000) in the last, which two
+// of the programs play.
+var rows = []int{0, 1, 3, 5, 40, 105, 1050}
 
 func play(db, more *sqlx.DB, draw *rand.Rand, turn uint64) {
-	n := []int{0, 1, 3, 5, 40, 130, 1050}[turn]
-	posts := fill(db, draw, n)
+	posts := fill(db, draw, rows[turn])
+	last := uint64(len(rows) - 1)
 	app := &env.App{DB: db, Viewer: draw.Int64N(20)}
 	for _, name := range slices.Sorted(maps.Keys(reads.Cases)) {
-		if turn == turns-1 && name != "authors" && name != "counted" {
+		if turn == last && name != "authors" && name != "counted" {
 			continue
 		}
 		answer(db, "reads "+name, reads.Cases[name], app, slices.Clone(posts))
 	}
-	if turn == turns-1 {
+	if turn == last {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(rowloops.Cases)) {
