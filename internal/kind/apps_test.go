@@ -74,7 +74,7 @@ func TestCount(t *testing.T) {
 		env                   map[string]string
 		want                  appserver.Number
 	}{
-		{"option", "gunicorn -w 3 --threads=2 app:app", "workers = 5\n", map[string]string{"WEB_CONCURRENCY": "7"}, appserver.Number{Workers: 3, Where: appserver.InOption, Threads: 2}},
+		{"option", "gunicorn -w 3 --threads=2 app:app", "workers = 5\n", map[string]string{"WEB_CONCURRENCY": "7"}, appserver.Number{Workers: 3, Where: appserver.InOption, Threads: 2, ThreadsWhere: appserver.InOption}},
 		{"option by a variable", "gunicorn --workers ${N} app:app", "workers = 5\n", map[string]string{"WEB_CONCURRENCY": "7", "N": "2"}, appserver.Number{Workers: 2, Where: appserver.InEnv, Variable: "N", Threads: 1}},
 		{"option by another form", "gunicorn -w $N app:app", "", map[string]string{"N": "2"}, appserver.Number{Workers: 2, Where: appserver.InEnv, Variable: "N", Threads: 1}},
 		{"option by who knows what", "gunicorn --workers $N app:app", "workers = 5\n", map[string]string{"WEB_CONCURRENCY": "7"}, appserver.Number{Workers: 1, Where: appserver.Nowhere, Computed: "$N", Threads: 1}},
@@ -83,11 +83,11 @@ func TestCount(t *testing.T) {
 		{"computed", "gunicorn app:app", "workers = cpu_count() * 2\n", nil, appserver.Number{Workers: 1, Where: appserver.Nowhere, Computed: "cpu_count() * 2", Threads: 1}},
 		{"variable", "gunicorn app:app", "", map[string]string{"WEB_CONCURRENCY": "7"}, appserver.Number{Workers: 7, Where: appserver.InEnv, Variable: "WEB_CONCURRENCY", Threads: 1}},
 		{"default", "gunicorn app:app", "", nil, appserver.Number{Workers: 1, Where: appserver.Nowhere, Threads: 1}},
-		{"puma's file", "puma", "threads 1, 3\nworkers 2\n", nil, appserver.Number{Workers: 2, Where: appserver.InConfig, Threads: 3}},
+		{"puma's file", "puma", "threads 1, 3\nworkers 2\n", nil, appserver.Number{Workers: 2, Where: appserver.InConfig, Threads: 3, ThreadsWhere: appserver.InConfig}},
 		{"puma's default form", "puma", "workers ENV.fetch(\"WEB_CONCURRENCY\") { 2 }\n", map[string]string{"WEB_CONCURRENCY": "4"}, appserver.Number{Workers: 4, Where: appserver.InEnv, Variable: "WEB_CONCURRENCY", Computed: `ENV.fetch("WEB_CONCURRENCY") { 2 }`, Threads: 5}},
 		{"puma, one process", "puma app.ru", "", nil, appserver.Number{Workers: 0, Where: appserver.Nowhere, Threads: 5}},
 		{"starman", "starman --port 5000 app.psgi", "", nil, appserver.Number{Workers: 5, Where: appserver.Nowhere, Threads: 1}},
-		{"uwsgi", "uwsgi --ini a.ini", "[uwsgi]\nprocesses = 4\nthreads = 2\n", nil, appserver.Number{Workers: 4, Where: appserver.InConfig, Threads: 2}},
+		{"uwsgi", "uwsgi --ini a.ini", "[uwsgi]\nprocesses = 4\nthreads = 2\n", nil, appserver.Number{Workers: 4, Where: appserver.InConfig, Threads: 2, ThreadsWhere: appserver.InConfig}},
 		{"uwsgi, of its section", "uwsgi a.ini", "[uwsgi]\nprocesses = 4\n[server:main]\nworkers = 9\nthreads = 3\n", nil, appserver.Number{Workers: 4, Where: appserver.InConfig, Threads: 1}},
 		{"uwsgi, no section", "uwsgi a.ini", "processes = 4\n", map[string]string{"UWSGI_PROCESSES": "2", "UWSGI_WORKERS": "3"}, appserver.Number{Workers: 3, Where: appserver.InEnv, Variable: "UWSGI_WORKERS", Threads: 1}},
 		{"uwsgi's file behind the option", "uwsgi -p 3 --ini a.ini", "[uwsgi]\nprocesses = 2\n", nil, appserver.Number{Workers: 2, Where: appserver.InConfig, Threads: 1}},
