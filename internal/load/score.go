@@ -41,6 +41,7 @@ type scoring struct {
 	mismatch, timeout, error, dropped float64   // points off, ≥ 0
 	limits                            []limits  // by route
 	expression                        *expression
+	assumed                           bool // nobody said what penalties there are
 }
 
 // limits of a route that a right answer's latency is compared with.
@@ -95,6 +96,7 @@ func (c *compiler) readScore(n ast.Node) {
 		weights[p.key] = w
 	})
 	c.readPenalty(&sc, o["penalty"])
+	sc.assumed = o["penalty"] == nil && o["expression"] == nil
 	limitOf := c.readLimits(o)
 	sc.kind = kindOfScore(o)
 	if sc.kind == scoreExpression {
@@ -137,6 +139,26 @@ func (c *compiler) readPenalty(sc *scoring, n ast.Node) {
 	c.number(p["timeout"], "score.penalty.timeout", 0, mostPoints, &sc.timeout)
 	sc.dropped = sc.error
 	c.number(p["dropped"], "score.penalty.dropped", 0, mostPoints, &sc.dropped)
+}
+
+// Forgiving is the scenario without penalties, for a service that gives wrong answers as
+// found: they would leave nothing of the score. nil where the file says what penalties there
+// are, or where there are none.
+func (s *Scenario) Forgiving() *Scenario {
+	if !s.score.assumed || s.score.mismatch == 0 {
+		return nil
+	}
+	out := *s
+	out.score.mismatch, out.score.error, out.score.timeout, out.score.dropped = 0, 0, 0, 0
+	return &out
+}
+
+// Penalties are the points that wrong and missing answers of a run took, per second.
+func (s *Scenario) Penalties(r *Result) float64 {
+	if r.Window <= 0 || s.score.kind == scoreExpression {
+		return 0
+	}
+	return -s.score.points(nil, r.Mismatches, r.Timeouts, r.Errors) / r.Window.Seconds()
 }
 
 // readLimits reads the objectives and Apdex's T. What is not given for a route

@@ -49,6 +49,8 @@ type Session struct {
 	// UsersAssumed: nobody told how many users somebody else's benchmark has (load.Result).
 	UsersAssumed  bool `json:"users_assumed,omitempty"`
 	FinalWorkload int  `json:"final_workload"`
+	// Forgiving: wrong answers take no points, since they did so as found, too.
+	Forgiving bool `json:"forgiving,omitempty"`
 	// PerRun: scores are points of a whole run and not of a second (load.Result).
 	PerRun bool `json:"per_run,omitempty"`
 	// FinalAsFoundLoad is the final configuration's score with AsFoundWorkload

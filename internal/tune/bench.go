@@ -103,8 +103,10 @@ type scored struct {
 	reference *store.Run
 	sides     map[experiment.Side]*store.Run
 	before    *store.Run
-	// users that runs have where the scenario says none; 0: as it assumes.
-	users int
+	// users that runs have where the scenario says none; 0: as it assumes. forgiving: they
+	// have no penalties.
+	users     int
+	forgiving bool
 	// wrong of asked answers were wrong in all runs of what was in place.
 	wrong, asked int64
 	// erred is the largest share (0–1) of errors of the server in a run before the first
@@ -183,8 +185,12 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 	return run, err
 }
 
-// again says whether a run is to be made again, with fewer users or a longer window.
+// again says whether a run is to be made again: without penalties, with fewer users or with a
+// longer window.
 func (b *Bench) again(run *store.Run, o *RunOptions) bool {
+	if b.forgives(run) {
+		return true
+	}
 	if n := b.fewer(run); n > 0 {
 		b.note(fmt.Sprintf("run %d: %s; it is made again with %d users, who keep the CPUs as busy (workload in the scenario sets a number)", run.ID, run.Evidence.Load.Cut(), n))
 		b.scored.users, o.Workload = n, n
@@ -201,7 +207,7 @@ func (b *Bench) again(run *store.Run, o *RunOptions) bool {
 
 // mostLonger is how often a run is made again, longer: how long a session takes is
 // known when one has ended.
-const mostLonger = 3
+const mostLonger = 4
 
 // longer is a window in which every request is answered or times out, for a run
 // in which none did, or one that holds as much of sessions as a score needs, with

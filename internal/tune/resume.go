@@ -54,6 +54,7 @@ func (t *Tuner) resume(s *store.Session) error {
 	if t.course.workload == 0 {
 		t.course.workload = s.AsFoundWorkload
 	}
+	t.goOn(s)
 	if s.Worked == 0 && !s.Ended.IsZero() { // an earlier version did not note it
 		s.Worked = s.Ended.Sub(s.Started)
 	}

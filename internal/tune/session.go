@@ -116,9 +116,7 @@ func (t *Tuner) measure(ctx context.Context, label string, n int) ([]float64, er
 		if err := t.Bench.Answered(run); err != nil {
 			return nil, err
 		}
-		if n := t.Bench.scored.users; n > 0 && run.Step == 0 && t.session.AsFound == 0 { // found out by this run
-			t.course.workload, t.session.AsFoundWorkload = n, n
-		}
+		t.found()
 		if run.Unfit != "" && tries < n+t.Rule.MaxRepeats {
 			t.UI.Warn("a run was no evidence: "+run.Unfit, "stop other work on this machine, or wait; it is repeated")
 			continue
@@ -130,6 +128,31 @@ func (t *Tuner) measure(ctx context.Context, label string, n int) ([]float64, er
 		scores = append(scores, run.Score)
 	}
 	return scores, nil
+}
+
+// found notes what the runs as found have told of how runs are made.
+func (t *Tuner) found() {
+	if t.session.AsFound != 0 {
+		return
+	}
+	if n := t.Bench.scored.users; n > 0 {
+		t.course.workload, t.session.AsFoundWorkload = n, n
+	}
+	t.session.Forgiving = t.Bench.Scenario != nil && t.Bench.scored.forgiving
+}
+
+// goOn makes runs as those of an interrupted session were made.
+func (t *Tuner) goOn(s *store.Session) {
+	b := t.Bench
+	if b.Foreign() || b.Scenario == nil {
+		return
+	}
+	if n := s.AsFoundWorkload; n > 0 && b.Scenario.WorkloadAssumed && b.Stack.Load.Workload == 0 && n < b.Users() {
+		b.scored.users, t.course.workload = n, n
+	}
+	if forgiving := b.Scenario.Forgiving(); s.Forgiving && forgiving != nil {
+		b.Scenario, b.scored.forgiving = forgiving, true
+	}
 }
 
 // level is the geometric mean of scores. Where one of them is not above 0, which has
