@@ -104,9 +104,9 @@ type scored struct {
 	sides     map[experiment.Side]*store.Run
 	before    *store.Run
 	// users that runs have where the scenario says none; 0: as it assumes. forgiving: they
-	// have no penalties.
-	users     int
-	forgiving bool
+	// have no penalties. settled: that stays, since runs are compared with earlier ones.
+	users              int
+	forgiving, settled bool
 	// wrong of asked answers were wrong in all runs of what was in place.
 	wrong, asked int64
 	// erred is the largest share (0–1) of errors of the server in a run before the first
@@ -188,10 +188,10 @@ func (b *Bench) Run(ctx context.Context, o RunOptions) (*store.Run, error) {
 // again says whether a run is to be made again: without penalties, with fewer users or with a
 // longer window.
 func (b *Bench) again(run *store.Run, o *RunOptions) bool {
-	if b.forgives(run) {
+	if !b.scored.settled && b.forgives(run) {
 		return true
 	}
-	if n := b.fewer(run); n > 0 {
+	if n := b.fewer(run); n > 0 && !b.scored.settled {
 		b.note(fmt.Sprintf("run %d: %s; it is made again with %d users, who keep the CPUs as busy (workload in the scenario sets a number)", run.ID, run.Evidence.Load.Cut(), n))
 		b.scored.users, o.Workload = n, n
 		return true

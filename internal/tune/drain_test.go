@@ -2,9 +2,12 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"kasoku/internal/change"
+	"kasoku/internal/experiment"
 	"kasoku/internal/foreign"
 	"kasoku/internal/load"
 	"kasoku/internal/stack"
@@ -50,5 +53,24 @@ func TestRunsWaitForWhatIsLeft(t *testing.T) {
 	}
 	if err := b.drain(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A change is put in place, and taken back, when the services have done what was left: what
+// runs holds the tables that an index would be made on.
+func TestChangesWaitForWhatIsLeft(t *testing.T) {
+	looks := 0
+	b := &Bench{Stack: &stack.Stack{}}
+	b.Stack.Load.Command = &foreign.Command{Argv: []string{"bench"}}
+	b.disturbance.working = func(context.Context) (float64, error) {
+		looks++
+		return map[bool]float64{true: 0.9, false: 0}[looks < 4], nil
+	}
+	sw := &switcher{bench: b, exec: &refusing{why: errors.New("full")}, intent: change.Intent{Changes: []change.Change{{}}}}
+	if err := sw.to(t.Context(), experiment.Baseline); err != nil || looks != 0 {
+		t.Errorf("what is in place is waited for: %d looks, %v", looks, err)
+	}
+	if err := sw.to(t.Context(), experiment.Candidate); !errors.Is(err, experiment.ErrCandidate) || looks != 4 {
+		t.Errorf("%d looks before the change, want 4; %v", looks, err)
 	}
 }

@@ -84,3 +84,15 @@ func TestErrorsOfTheServerAreSeen(t *testing.T) {
 		}
 	}
 }
+
+// Where answers were wrong and others never came, both are told.
+func TestEachKindOfFailureIsTold(t *testing.T) {
+	got := brokenAnswers([]load.Mismatch{
+		{Kind: "mismatch", Request: "GET /a", Expected: "status 200", Got: "status 500"},
+		{Kind: "mismatch", Request: "GET /b", Expected: "status 200", Got: "status 500"},
+		{Kind: "timeout", Request: "GET /c", Expected: "an answer within 5s", Got: "none"},
+	})
+	if want := "GET /a: expected status 200, got status 500; GET /c: expected an answer within 5s, got none"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

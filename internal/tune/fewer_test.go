@@ -24,14 +24,16 @@ func TestFewerUsersReachTheEnd(t *testing.T) {
 		session    time.Duration // with 8 users
 		users      []int
 		says       string
+		settled    bool
 	}{
-		{"full", "", 0, 0.97, 65 * time.Second, []int{8, 4, 4}, "made again with 4 users"},
-		{"full, a little too long", "", 0, 0.97, 40 * time.Second, []int{8, 6, 6}, "made again with 6 users"},
-		{"full, far too long", "", 0, 0.97, 400 * time.Second, []int{8, 4}, "a session may take"},
-		{"idle CPUs", "", 0, 0.5, 65 * time.Second, []int{8}, "a session may take"},
-		{"the scenario says", "workload: 8\n", 0, 0.97, 65 * time.Second, []int{8}, "a session may take"},
-		{"kasoku.yaml says", "", 8, 0.97, 65 * time.Second, []int{8}, "a session may take"},
-		{"a window holds one", "", 0, 0.97, 20 * time.Second, []int{8, 8}, "made again with 20s"},
+		{"full", "", 0, 0.97, 65 * time.Second, []int{8, 4, 4}, "made again with 4 users", false},
+		{"full, a little too long", "", 0, 0.97, 40 * time.Second, []int{8, 6, 6}, "made again with 6 users", false},
+		{"full, far too long", "", 0, 0.97, 400 * time.Second, []int{8, 4}, "a session may take", false},
+		{"idle CPUs", "", 0, 0.5, 65 * time.Second, []int{8}, "a session may take", false},
+		{"the scenario says", "workload: 8\n", 0, 0.97, 65 * time.Second, []int{8}, "a session may take", false},
+		{"kasoku.yaml says", "", 8, 0.97, 65 * time.Second, []int{8}, "a session may take", false},
+		{"a window holds one", "", 0, 0.97, 20 * time.Second, []int{8, 8}, "made again with 20s", false},
+		{"runs are compared already", "", 0, 0.97, 65 * time.Second, []int{8}, "a session may take", true},
 	} {
 		sc, err := load.Parse("s.yaml", []byte("version: 1\nname: s\nduration: 5s\n"+c.said+"sessions:\n  - {name: visit, steps: [{request: GET /}]}\n"))
 		if err != nil {
@@ -57,6 +59,7 @@ func TestFewerUsersReachTheEnd(t *testing.T) {
 			ev := &evidence.Evidence{Load: l, Hosts: map[string]*evidence.System{"h": {CPUs: 2, ServicesCPU: 9, PerCPU: []float64{c.cpu, c.cpu}}}}
 			return &store.Run{ID: int64(len(users)), Kind: o.Kind, Side: o.Side, Score: 1, Evidence: ev}, nil
 		}
+		b.scored.settled = c.settled
 		if _, err := b.Run(t.Context(), RunOptions{Kind: store.Scored}); err != nil {
 			t.Fatal(err)
 		}

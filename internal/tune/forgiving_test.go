@@ -67,7 +67,7 @@ func TestSessionGoesOnAsItBegan(t *testing.T) {
 	tuner := &Tuner{Bench: b}
 	tuner.course.workload = b.Users()
 	tuner.goOn(&store.Session{AsFoundWorkload: 4, Forgiving: true})
-	if b.Users() != 4 || tuner.course.workload != 4 || !b.scored.forgiving || b.Scenario.Penalties(&load.Result{Mismatches: 1, Window: time.Second}) != 0 {
+	if !b.scored.settled || b.Users() != 4 || tuner.course.workload != 4 || !b.scored.forgiving || b.Scenario.Penalties(&load.Result{Mismatches: 1, Window: time.Second}) != 0 {
 		t.Errorf("%d users, %d in runs, forgiving %v", b.Users(), tuner.course.workload, b.scored.forgiving)
 	}
 	if sc.Penalties(&load.Result{Mismatches: 1, Window: time.Second}) != 50 {

@@ -89,7 +89,7 @@ func (t *Tuner) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.session.AsFound = level(scores)
+	t.session.AsFound, t.Bench.scored.settled = level(scores), true
 	t.schedule.learned.spread.Add(logsOf(scores))
 	if t.course.workload == 0 {
 		t.course.workload = t.Bench.Users() // now somebody else's benchmark has told
@@ -144,6 +144,7 @@ func (t *Tuner) found() {
 // goOn makes runs as those of an interrupted session were made.
 func (t *Tuner) goOn(s *store.Session) {
 	b := t.Bench
+	b.scored.settled = true
 	if b.Foreign() || b.Scenario == nil {
 		return
 	}

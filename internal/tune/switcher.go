@@ -12,6 +12,7 @@ import (
 	"kasoku/internal/change"
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
+	"kasoku/internal/load"
 	"kasoku/internal/store"
 	"kasoku/internal/ui"
 )
@@ -90,6 +91,12 @@ func (s *switcher) fillCache(ctx context.Context) error {
 
 // to puts one side in place.
 func (s *switcher) to(ctx context.Context, side experiment.Side) error {
+	if len(s.intent.Changes) > 0 && (side == experiment.Candidate) == (s.tx == 0) && s.bench != nil {
+		// Statements that run hold their tables, so an index would wait for them in vain.
+		if err := s.bench.drain(ctx); err != nil {
+			return err
+		}
+	}
 	switch {
 	case len(s.intent.Changes) == 0:
 		return nil
@@ -154,9 +161,8 @@ func sample(run *store.Run) experiment.Sample {
 	if ev.Load.Succeeded > 0 {
 		s.CPUPerRequest = ev.ServicesCPU() / float64(ev.Load.Succeeded)
 	}
-	if s.Mismatches+s.Failures > 0 && len(ev.Load.Samples) > 0 {
-		m := ev.Load.Samples[0]
-		s.Broken = fmt.Sprintf("%s: expected %s, got %s", m.Request, m.Expected, m.Got)
+	if text := brokenAnswers(ev.Load.Samples); s.Mismatches+s.Failures > 0 && text != "" {
+		s.Broken = text
 	}
 	if text := deadlocked(ev); s.Broken != "" && text != "" {
 		s.Broken += "; " + text
@@ -165,6 +171,18 @@ func sample(run *store.Run) experiment.Sample {
 		s.Broken += "; " + text
 	}
 	return s
+}
+
+// brokenAnswers tells the first of each kind of failed requests: a wrong answer says nothing of
+// why others got none.
+func brokenAnswers(samples []load.Mismatch) string {
+	var kinds, out []string
+	for _, m := range samples {
+		if !slices.Contains(kinds, m.Kind) {
+			kinds, out = append(kinds, m.Kind), append(out, fmt.Sprintf("%s: expected %s, got %s", m.Request, m.Expected, m.Got))
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // limited says that the service itself limits how often one visitor may ask; "" if nothing
