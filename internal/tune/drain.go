@@ -21,7 +21,7 @@ const (
 // behind: its first request would wait for all of that, and the run would be judged by it.
 // Services that never stop computing by themselves are waited for once.
 func (b *Bench) drain(ctx context.Context) error {
-	if !b.Foreign() || b.disturbance.restless {
+	if b.Stack == nil || !b.Foreign() || b.disturbance.restless {
 		return nil
 	}
 	working := b.disturbance.working
