@@ -89,13 +89,19 @@ func (s *switcher) fillCache(ctx context.Context) error {
 	return err
 }
 
+// drain waits, before the sides are changed, for what an earlier run left: statements that run
+// hold their tables, so an index would wait for them in vain.
+func (s *switcher) drain(ctx context.Context, side experiment.Side) error {
+	if len(s.intent.Changes) == 0 || (side == experiment.Candidate) != (s.tx == 0) || s.bench == nil {
+		return nil
+	}
+	return s.bench.drain(ctx)
+}
+
 // to puts one side in place.
 func (s *switcher) to(ctx context.Context, side experiment.Side) error {
-	if len(s.intent.Changes) > 0 && (side == experiment.Candidate) == (s.tx == 0) && s.bench != nil {
-		// Statements that run hold their tables, so an index would wait for them in vain.
-		if err := s.bench.drain(ctx); err != nil {
-			return err
-		}
+	if err := s.drain(ctx, side); err != nil {
+		return err
 	}
 	switch {
 	case len(s.intent.Changes) == 0:
