@@ -382,18 +382,6 @@ type File struct {
 	Writable bool      `json:"writable"`
 }
 
-// StaticFile is a file that an answer was found to be a copy of.
-type StaticFile struct {
-	Host        string `json:"host,omitempty"` // that it lies on
-	Path        string `json:"path"`           // on the host
-	ContentType string `json:"content_type"`
-	Readable    bool   `json:"readable"` // by the web server's workers
-	// Gzip: the file with .gz at its end is the same, compressed.
-	Gzip bool `json:"gzip,omitempty"`
-	// GzipOther: that file holds other bytes, e.g. of an older deployment.
-	GzipOther bool `json:"gzip_other,omitempty"`
-}
-
 // NginxBuild is what `nginx -V` tells.
 type NginxBuild struct {
 	Version string   `json:"version"`

@@ -18,6 +18,18 @@ import (
 	"kasoku/internal/load"
 )
 
+// StaticFile is a file that an answer was found to be a copy of.
+type StaticFile struct {
+	Host        string `json:"host,omitempty"` // that it lies on
+	Path        string `json:"path"`           // on the host
+	ContentType string `json:"content_type"`
+	Readable    bool   `json:"readable"` // by the web server's workers
+	// Gzip: the file with .gz at its end is the same, compressed.
+	Gzip bool `json:"gzip,omitempty"`
+	// GzipOther: that file holds other bytes, e.g. of an older deployment.
+	GzipOther bool `json:"gzip_other,omitempty"`
+}
+
 // Bounds of the search for files. A release of a large framework with its
 // public files has some thousands of entries outside of what is skipped.
 const (

@@ -6,7 +6,6 @@ import (
 
 	"kasoku/internal/appserver"
 	"kasoku/internal/change"
-	"kasoku/internal/confedit/args"
 	"kasoku/internal/diagnose"
 	"kasoku/internal/remedy/planning"
 	"kasoku/internal/stack"
@@ -61,17 +60,8 @@ func planThreads(in planning.Input, f diagnose.Finding, svc *stack.Service, s *d
 func setThreads(s *diagnose.AppServer, n int) (map[string][]byte, error) {
 	number := strconv.Itoa(n)
 	switch s.Now.ThreadsWhere {
-	case appserver.InOption:
-		err := s.Start.SetOption(s.Grammar, s.Threads, number)
-		return s.Start.Changed(), err
-	case appserver.InEnvArgs:
-		text, _ := s.Start.Env(s.EnvArgs)
-		list := args.Parse(text, args.Shell)
-		if _, err := list.Set(s.Grammar, s.Threads, number); err != nil {
-			return nil, err
-		}
-		err := s.Start.SetEnv(s.EnvArgs, list.String())
-		return s.Start.Changed(), err
+	case appserver.InOption, appserver.InEnvArgs:
+		return setOption(s, s.Now.ThreadsWhere, s.Threads, number)
 	case appserver.InEnv:
 		err := s.Start.SetEnv(s.EnvThreads, number)
 		return s.Start.Changed(), err

@@ -72,19 +72,8 @@ func planWorkers(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 func setWorkers(s *diagnose.AppServer, svc *stack.Service, n int) (map[string][]byte, error) {
 	number := strconv.Itoa(n)
 	switch s.Now.Where {
-	case appserver.InOption:
-		if err := s.Start.SetOption(s.Grammar, s.Option, number); err != nil {
-			return nil, err
-		}
-		return s.Start.Changed(), nil
-	case appserver.InEnvArgs:
-		text, _ := s.Start.Env(s.EnvArgs)
-		list := args.Parse(text, args.Shell)
-		if _, err := list.Set(s.Grammar, s.Option, number); err != nil {
-			return nil, err
-		}
-		err := s.Start.SetEnv(s.EnvArgs, list.String())
-		return s.Start.Changed(), err
+	case appserver.InOption, appserver.InEnvArgs:
+		return setOption(s, s.Now.Where, s.Option, number)
 	case appserver.InScript:
 		file, text := s.SetScript(n)
 		return map[string][]byte{file: []byte(text)}, nil
@@ -116,6 +105,24 @@ func setWorkers(s *diagnose.AppServer, svc *stack.Service, n int) (map[string][]
 		return nil, err
 	}
 	return s.Start.Changed(), nil
+}
+
+// setOption gives an option of the server another value where it stands: in the command, or in
+// the variable that holds more options.
+func setOption(s *diagnose.AppServer, where appserver.Where, option, value string) (map[string][]byte, error) {
+	if where == appserver.InOption {
+		if err := s.Start.SetOption(s.Grammar, option, value); err != nil {
+			return nil, err
+		}
+		return s.Start.Changed(), nil
+	}
+	text, _ := s.Start.Env(s.EnvArgs)
+	list := args.Parse(text, args.Shell)
+	if _, err := list.Set(s.Grammar, option, value); err != nil {
+		return nil, err
+	}
+	err := s.Start.SetEnv(s.EnvArgs, list.String())
+	return s.Start.Changed(), err
 }
 
 // workerCounts are the numbers to try: one, two, four and eight processes per
