@@ -61,6 +61,7 @@ type Instruments struct {
 	// restarts are restarts of services that a session may do, and those that it may
 	// not, with the reason; nil: nothing is restarted to see more.
 	restarts func() ([]change.Change, []store.NotRestarted)
+	exec     *change.Executor // that does them
 	// goProfiles are the latest CPU profiles of Go programs, by service.
 	goProfiles map[string][]byte
 	// unkept are pages, by URL, that were too old when a cache kept them, with what was
@@ -125,6 +126,8 @@ type disturbance struct {
 	steal, others stealing
 	// restless: services use CPU without load, all the time.
 	restless bool
+	// unhelped: a restart of the applications does not end what is left, or may not be.
+	unhelped bool
 	// working is how many CPUs the services use over a second; nil: they are asked.
 	working func(ctx context.Context) (float64, error)
 }

@@ -3,9 +3,13 @@ package tune
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"kasoku/internal/change"
 	"kasoku/internal/stack"
 )
 
@@ -13,8 +17,11 @@ const (
 	// leftOver of all CPUs that services use without load: they still answer requests whose
 	// clients have gone.
 	leftOver = 0.3
-	// drainLooks, of a second each, are waited for that to end.
-	drainLooks = 120
+	// drainLooks, of a second each, are waited for that to end; after restartLooks of them the
+	// applications are restarted, as nobody waits for those answers any more.
+	drainLooks   = 120
+	restartLooks = 6
+	restartHelps = 6 // looks after a restart by which it has helped
 )
 
 // drain waits until services have done what an earlier run of somebody else's benchmark left
@@ -28,22 +35,87 @@ func (b *Bench) drain(ctx context.Context) error {
 	if working == nil {
 		working = b.servicesCPU
 	}
-	all := float64(b.cpus())
+	all, restarted := float64(b.cpus()), ""
 	for look := range drainLooks {
 		used, err := working(ctx)
 		if err != nil {
 			return err
 		}
 		if used <= leftOver*all {
-			if look > 1 {
-				b.note(fmt.Sprintf("the services worked on for %d s without load, on what was asked before; the run waited for that", look))
-			}
+			b.tellDrained(look, restarted)
 			return nil
+		}
+		if look == restartLooks && !b.disturbance.unhelped {
+			if restarted, err = b.unload(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	b.disturbance.restless = true
 	b.note(fmt.Sprintf("the services use more than %.0f %% of the CPUs without load, and did not stop within %d s: runs do not wait for them any more", 100*leftOver, drainLooks))
 	return nil
+}
+
+// tellDrained tells that the services worked on for some seconds without load, and
+// remembers whether it was the restart of applications that ended it.
+func (b *Bench) tellDrained(seconds int, restarted string) {
+	switch {
+	case restarted == "" && seconds > 1:
+		b.note(fmt.Sprintf("the services worked on for %d s without load, on what was asked before; the run waited for that", seconds))
+	case restarted != "" && seconds <= restartLooks+restartHelps:
+		b.note(fmt.Sprintf("the services worked on for %d s without load, on what was asked before, until %s was restarted", seconds, restarted))
+	case restarted != "":
+		b.disturbance.unhelped = true
+		b.note(fmt.Sprintf("the services worked on for %d s without load, on what was asked before, though %s was restarted; that is not done again", seconds, restarted))
+	}
+}
+
+// unload restarts the applications that may be, so that they forget what they are still
+// asked; whom, if any. A Java program is left, as it is slow for a while after its start.
+func (b *Bench) unload(ctx context.Context) (whom string, err error) {
+	b.disturbance.unhelped = true
+	if b.Instruments.restarts == nil || b.Instruments.exec == nil {
+		return "", nil
+	}
+	restarts, _ := b.restartsOf(b.applications())
+	if len(restarts) == 0 {
+		return "", nil
+	}
+	var names []string
+	for _, c := range restarts {
+		names = append(names, c.Service)
+	}
+	whom = strings.Join(names, ", ")
+	exec := b.Instruments.exec
+	pending := len(exec.Pending())
+	tx, err := exec.Apply(ctx, change.Intent{Title: "Restart " + whom + ", which answers what nobody waits for", Session: b.Stamp.Session, Changes: restarts})
+	if err != nil {
+		if len(exec.Pending()) > pending || ctx.Err() != nil {
+			return "", err
+		}
+		b.note(fmt.Sprintf("%s could not be restarted, which would have ended what was left of an earlier run: %v", whom, err))
+		return "", nil
+	}
+	b.disturbance.unhelped = false
+	return whom, exec.Keep(ctx, tx.ID)
+}
+
+// applications are the services that run applications, but for those in Java.
+func (b *Bench) applications() (names []string) {
+	for i := range b.Stack.Services {
+		svc := &b.Stack.Services[i]
+		name := svc.Name
+		switch {
+		case svc.RunsIn != "":
+			name = svc.RunsIn
+		case svc.Kind != stack.App && svc.Kind != stack.PHPFPM:
+			continue
+		}
+		if in := b.Stack.Service(name); in != nil && filepath.Base(in.Binary) != "java" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // cpus of all hosts of the stack, as the last run saw them; 1 for each host before.

@@ -19,7 +19,7 @@ import (
 // it was or as proved better, and the session can be taken up again.
 func (t *Tuner) Run(ctx context.Context) (*store.Session, error) {
 	defer t.watch(ctx)()
-	t.Bench.Instruments.restarts = t.restartable
+	t.Bench.Instruments.restarts, t.Bench.Instruments.exec = t.restartable, t.Exec
 	started := time.Now()
 	if t.Options.Budget > 0 {
 		t.course.deadline = started.Add(t.Options.Budget)
