@@ -332,42 +332,6 @@ func (h *harDraft) build(m *made) {
 	h.conceal(st)
 }
 
-// path of a request with its variables. Where a redirect led to a place with
-// a number in it, the next run's number is another one: the link is followed.
-func (h *harDraft) path(e *harEntry) string {
-	target := e.target()
-	if prev := h.last(); prev != nil && prev.entry.Answer.Status/100 == 3 && h.routes.Route(target) != accesslog.PathOf(target) {
-		location := cmp.Or(prev.entry.Answer.Redirect, prev.entry.header("Location"))
-		if to, err := prev.entry.url.Parse(location); err == nil && location != "" && sendable(to.RequestURI()) == target {
-			name := h.vars.unique("location")
-			prev.step.extract = append(prev.step.extract, extract{name: name, header: "Location"})
-			return "${" + name + "}"
-		}
-	}
-	path, query, ok := strings.Cut(target, "?")
-	h.about = words(path)
-	if path = h.segments(path); !ok {
-		return path
-	}
-	params := strings.Split(query, "&")
-	for i, p := range params {
-		name, value, _ := strings.Cut(p, "=")
-		v, found := h.variable(unescape(name), unescape(value))
-		if !found {
-			v, found = h.identifier(unescape(name), unescape(value), h.about)
-		}
-		if found {
-			params[i] = literal(name) + "=" + v
-		} else if isSecretValue(name, value) && value != "" && value != fillIn && !h.o.KeepSecrets {
-			h.masked[unescape(name)] = true
-			params[i] = literal(name) + "=" + maskedValue
-		} else {
-			params[i] = literal(p)
-		}
-	}
-	return path + "?" + strings.Join(params, "&")
-}
-
 // isLine: a text that can be a header's value.
 func isLine(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })

@@ -22,6 +22,10 @@ var secretParts = []string{"motdepasse", "kennwort", "sessid", "codeverifier", "
 // code and state of OAuth 2 are long and mixed, those of an order are words.
 var maybeSecret = []string{"code", "state", "otpcode", "mfacode"}
 
+// switches are values of boxes that are ticked or not (show_signature=1), which hold no
+// secret whatever they are called.
+var switches = []string{"0", "1", "on", "off", "yes", "no", "true", "false"}
+
 // minMixed bytes of a value of maybeSecret.
 const minMixed = 8
 
@@ -35,6 +39,9 @@ func isSecretField(lower string) bool {
 
 // isSecretValue: a value that is a secret under this name.
 func isSecretValue(name, value string) bool {
+	if slices.Contains(switches, strings.ToLower(value)) {
+		return false
+	}
 	if isSecret(name) {
 		return true
 	}

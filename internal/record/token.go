@@ -76,12 +76,18 @@ func (h *harDraft) isToken(name, value string) bool {
 	}
 	for _, m := range h.steps {
 		if hiddenInput(m.entry.body, name, value) {
-			return true
+			return !isChoice(value) || fieldPattern(m.entry.body, name, value) != ""
 		}
 	}
 	digits := strings.ContainsFunc(value, unicode.IsDigit)
 	letters := strings.ContainsFunc(value, unicode.IsLetter)
 	return len(value) >= minRandom && digits && letters && !strings.ContainsAny(value, " @,;")
+}
+
+// isChoice: a word as programs have for what a form does (do_login, save-draft), which is
+// the same for everybody. It is taken of an answer only by the field's own name.
+func isChoice(value string) bool {
+	return !strings.ContainsFunc(value, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && r != '-' })
 }
 
 var hiddenTag = lazyregexp.New(`(?is)<input\b[^>]*type\s*=\s*["']?hidden[^>]*>`)
