@@ -60,9 +60,9 @@ func (c *candidate) entries() float64 {
 	return c.table.inserts + c.table.deletes + 2*changed
 }
 
-// leastSaved of one execution, in units of cost.go: a tenth of what any statement takes.
+// leastSaved of one execution, in units of cost.go: a twentieth of what any statement takes.
 // Less cannot be told from chance, and the estimate is no better than that.
-const leastSaved = costStatement / 10
+const leastSaved = costStatement / 20
 
 // saves estimates what a set saves one statement.
 func (w *workload) saves(s *statement, set []*candidate) saving {
