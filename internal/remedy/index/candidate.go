@@ -82,8 +82,8 @@ func (w *workload) addCandidates(found map[string]*candidate, a *access) {
 				continue
 			}
 			c.covering, c.keys = i == 1, min(columns.keys, len(c.columns))
-			if c.covering && c.copiesTable() {
-				continue
+			if c.covering && (c.copiesTable() || !a.coveredBy(c.indexDef)) {
+				continue // a text's first letters are not the text
 			}
 			key := c.table.key + ":" + c.key
 			if have := found[key]; have == nil {

@@ -1,7 +1,9 @@
 package index
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +29,26 @@ func TestLastConditionOfWhatIsAskedMost(t *testing.T) {
 		advice, notes := Advise(c.statements, []evidence.Table{booked}, Options{})
 		if got := slices.DeleteFunc(columnsOf(advice), func(s string) bool { return s == "bookings(made,owner)" || s == "bookings(made)" }); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v (%v)", c.name, got, c.want, notes)
+		}
+	}
+}
+
+// A text that is only read makes no index cover: an index holds its first letters. So none
+// is advised that the server has without them.
+func TestTextOnlyReadCoversNothing(t *testing.T) {
+	names := make([]string, 165)
+	for i := range names {
+		names[i] = fmt.Sprintf("'t%d'", i)
+	}
+	s := scan("SELECT title, template FROM templates WHERE title IN ("+strings.Join(names, ", ")+") AND sid IN ('-2', '-1', '1') ORDER BY sid", 1398, 40*time.Second, 1139, 165, 500)
+	for _, engine := range []string{"MyISAM", "InnoDB"} {
+		table := define("templates", 974, "tid:int(10):974 title:varchar(120):974 template:text sid:smallint(6):3", "PRIMARY(tid)", "sid(sid,title)")
+		table.Engine = engine
+		advice, notes := Advise([]evidence.Statement{s}, []evidence.Table{table}, Options{})
+		for _, a := range advice {
+			if slices.ContainsFunc(a.Columns, func(c string) bool { return strings.HasPrefix(c, "template") }) {
+				t.Errorf("%s: %v (%v)", engine, a.Columns, notes)
+			}
 		}
 	}
 }
