@@ -189,6 +189,9 @@ func (u *user) checkSet(e *setExpectation) bool {
 
 // extract takes values out of the last answer.
 func (u *user) extract(st *step) bool {
+	if len(st.extract) > 0 {
+		u.base = append(u.base[:0], u.target...)
+	}
 	for i := range st.extract {
 		x := &st.extract[i]
 		if u.opaque != "" && x.header == "" {

@@ -71,9 +71,13 @@ func (e *expectation) long() bool {
 	return len(e.regexps)+len(e.json)+len(e.sets) > 0 || e.time != nil || e.sha256 != "" || e.golden != nil
 }
 
-// cleanTarget makes a link that a page gave a request target.
+// cleanTarget makes a link that a page gave a request target; one without a slash in front
+// is relative to that page.
 func (u *user) cleanTarget() bool {
 	path, ok := u.run.target.inside(u.target)
+	if !ok {
+		path, ok = relative(u.base, u.target)
+	}
 	if ok {
 		clean := appendTarget(u.scratch[:0], path)
 		u.scratch, u.path = u.path, clean
@@ -141,14 +145,23 @@ func (u *user) redirect(location []byte) bool {
 		u.next = appendTarget(u.next[:0], path)
 		return true
 	}
-	base, err := url.Parse(string(u.target))
-	if err != nil || len(location) == 0 {
-		return false
+	path, ok := relative(u.target, location)
+	if ok {
+		u.next = appendTarget(u.next[:0], path)
 	}
-	to, err := base.Parse(string(location)) // relative to the present page
+	return ok
+}
+
+// relative resolves a link against the target of the page that it stands in; ok is false
+// if it leads elsewhere, or is none (RFC 3986, 5.2).
+func relative(page, link []byte) (path []byte, ok bool) {
+	base, err := url.Parse(string(page))
+	if err != nil || len(page) == 0 || len(link) == 0 {
+		return nil, false
+	}
+	to, err := base.Parse(string(link))
 	if err != nil || to.Host != "" || to.Scheme != "" {
-		return false
+		return nil, false
 	}
-	u.next = appendTarget(u.next[:0], []byte(to.RequestURI()))
-	return true
+	return []byte(to.RequestURI()), true
 }

@@ -65,6 +65,7 @@ type user struct {
 	request               []byte // what is sent; may be shared
 	path, next, body, out []byte
 	scratch               []byte
+	base                  []byte     // the page that values were last taken of: what links in it are relative to
 	text                  []byte     // the answer's body, decoded
 	refusals              []Refusal  // by route; nil: no answer was looked at
 	dom                   *html.Node // of text, if it was asked for
