@@ -210,22 +210,3 @@ func versionParts(s string) []int {
 	}
 	return out
 }
-
-// judgeMyISAM: MyISAM locks whole tables for each write.
-func judgeMyISAM(m *model) ([]Finding, string) {
-	return m.eachDB(func(v dbView) []Finding {
-		waited, _ := v.delta("Table_locks_waited")
-		var names []string
-		for _, t := range v.db.Tables {
-			if strings.EqualFold(t.Engine, "MyISAM") {
-				names = append(names, t.Schema+"."+t.Name)
-			}
-		}
-		if len(names) == 0 || waited/m.window < rare {
-			return nil
-		}
-		return []Finding{about(v.svc.Name, "Writers lock whole tables in "+v.svc.Name,
-			fmt.Sprintf("Table_locks_waited rose by %.0f in %.0f s; %s use MyISAM, which locks the table for each write and loses data in a crash.", waited, m.window, strings.Join(names[:min(len(names), 5)], ", ")),
-			"Table_locks_waited of "+v.svc.Name).bounded(m.boundWait())}
-	})
-}

@@ -65,6 +65,8 @@ func Joinable(p Plan) bool {
 			return false
 		case change.KindIndex:
 			return c.Drop
+		case change.KindTable:
+			return c.Table == nil || !strings.EqualFold(c.Table.Engine, "InnoDB")
 		default: // what restarts, builds or cannot be taken back by itself is tried alone
 		}
 		return true
@@ -84,10 +86,13 @@ func onlyFolders(prepare [][]change.Change) bool {
 
 // Group joins plans that are independent of each other: one that sets what an
 // earlier one sets, or edits a line that an earlier one wrote, is left over.
-// Best first. There must be at least one plan.
+// Best first, but tables that get another engine before indexes on them, which that engine
+// makes while others write. There must be at least one plan.
 func Group(in Input, plans []Plan) (joined Plan, left []Plan) {
 	sorted := slices.Clone(plans)
-	best := func(a, b Plan) int { return cmp.Compare(b.Promise(), a.Promise()) }
+	best := func(a, b Plan) int {
+		return cmp.Or(cmp.Compare(engines(b), engines(a)), cmp.Compare(b.Promise(), a.Promise()))
+	}
 	slices.SortStableFunc(sorted, best)
 	c, left := combine(in, sorted, true) // of two that collide the better one is in
 	if slices.ContainsFunc(c.whole, func(p Plan) bool { return phases(p) > 0 }) {
@@ -100,6 +105,16 @@ func Group(in Input, plans []Plan) (joined Plan, left []Plan) {
 		return Plan{}, left
 	}
 	return c.plan(), left
+}
+
+// engines is how many tables get another engine.
+func engines(p Plan) (n int) {
+	for _, c := range p.Changes {
+		if c.Kind == change.KindTable {
+			n++
+		}
+	}
+	return n
 }
 
 // Join makes one plan of several, each planned on what those before it leave;
@@ -257,6 +272,8 @@ func same(a, b change.Change) bool {
 		return a.Service == b.Service && a.Variable == b.Variable
 	case change.KindIndex:
 		return a.Service == b.Service && a.Index.Schema == b.Index.Schema && a.Index.Table == b.Index.Table && a.Index.Name == b.Index.Name
+	case change.KindTable:
+		return a.Service == b.Service && a.Table.Schema == b.Table.Schema && a.Table.Name == b.Table.Name
 	default: // is in no group
 	}
 	return false

@@ -48,6 +48,8 @@ func Without(snap *evidence.Snapshot, changes []change.Change) ([]change.Change,
 				return nil, fmt.Errorf("index %s was dropped; kasoku undo makes it again", c.Index.Name)
 			}
 			r.Index, r.Drop = c.Index, true
+		case change.KindTable:
+			r.Table = &change.Table{Schema: c.Table.Schema, Name: c.Table.Name, Engine: c.Table.Before, Before: c.Table.Engine}
 		case change.KindProcess, change.KindUnit:
 			if err := withoutTurn(snap, c, &r); err != nil {
 				return nil, err

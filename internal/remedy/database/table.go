@@ -16,6 +16,7 @@ var Remedies = append([]planning.Remedy{
 	missingIndexes,
 	spareIndexes,
 	hotRow,
+	rowLocks,
 	{
 		ID: "mariadb.memory", Title: "InnoDB buffer pool and redo log sized for the data", Measures: []string{"C21", "L07", "I01"}, Rules: []string{"db.memory"},
 		Reason: "Pages that do not fit into the pool are read from files again and again; a full redo log makes writers wait for a checkpoint.",
