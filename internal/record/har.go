@@ -25,6 +25,7 @@ type HAROptions struct {
 
 // harDraft makes sessions of a HAR.
 type harDraft struct {
+	titles []string // of the pages of a session
 	what   string // of the file, for messages
 	o      *HAROptions
 	file   *harFile
@@ -241,7 +242,7 @@ func (h *harDraft) refuse(e *harEntry) string {
 
 // session renders the entries of one.
 func (h *harDraft) session(entries []*harEntry, n int) {
-	h.vars, h.steps = names{}, nil
+	h.vars, h.steps, h.titles = names{}, nil, titlesOf(entries)
 	var page *made
 	title := ""
 	for _, e := range entries {
@@ -323,7 +324,7 @@ func (h *harDraft) build(m *made) {
 	if t := e.answerType(); e.Answer.Status == 200 && t != "" && t != "x-unknown" && e.Request.Method != "HEAD" {
 		st.typ = t
 	}
-	if right := e.rightAnswer(); !h.outcome(m) && right != "" && !h.client {
+	if right := h.ofSite(e.rightAnswer()); !h.outcome(m) && right != "" && !h.client {
 		st.contains = literal(right)
 	}
 	st.lacks = e.refusalOfGraphQL()

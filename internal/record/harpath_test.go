@@ -111,3 +111,23 @@ func TestChosenByTheService(t *testing.T) {
 		}
 	}
 }
+
+// A title that others begin with is the site's: a page that has no more today may have
+// tomorrow.
+func TestTitleOfTheSite(t *testing.T) {
+	h := &harDraft{titles: []string{"<title>Forum</title>", "<title>Forum - Search</title>", "<title>Panel</title>"}}
+	for right, want := range map[string]string{"<title>Forum</title>": "<title>Forum", "<title>Forum - Search</title>": "<title>Forum - Search</title>", "<title>Panel</title>": "<title>Panel</title>",
+		"</html>": "</html>", "": "", `"items":`: `"items":`} {
+		if got := h.ofSite(right); got != want {
+			t.Errorf("%q: %q, want %q", right, got, want)
+		}
+	}
+	page := func(title string) *harEntry {
+		e := &harEntry{Request: harRequest{Method: "GET"}, Answer: harAnswer{Status: 200}, body: "<html><title>" + title + "</title></html>"}
+		e.Answer.Content.Type = "text/html"
+		return e
+	}
+	if got := titlesOf([]*harEntry{page("Forum"), page("Forum"), page("Forum - Search"), page("3 posts")}); len(got) != 2 {
+		t.Errorf("titles %q", got)
+	}
+}

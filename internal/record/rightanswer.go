@@ -45,6 +45,29 @@ func (e *harEntry) rightAnswer() string {
 	return ""
 }
 
+// titlesOf the pages among entries.
+func titlesOf(entries []*harEntry) (titles []string) {
+	for _, e := range entries {
+		if right := e.rightAnswer(); strings.HasSuffix(right, titleEnd) && !slices.Contains(titles, right) {
+			titles = append(titles, right)
+		}
+	}
+	return titles
+}
+
+// titleEnd is where a page's title ends.
+const titleEnd = "</title>"
+
+// ofSite leaves the end of a title out that others of the session begin with: it is the
+// site's, and a page that has it today (no results) may say more tomorrow.
+func (h *harDraft) ofSite(right string) string {
+	site, ok := strings.CutSuffix(right, titleEnd)
+	if ok && slices.ContainsFunc(h.titles, func(t string) bool { return t != right && strings.HasPrefix(t, site) }) {
+		return site
+	}
+	return right
+}
+
 // leastTitle letters: a shorter line of a title stands elsewhere in pages by chance.
 const leastTitle = 6
 
