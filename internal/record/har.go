@@ -26,7 +26,7 @@ type HAROptions struct {
 // harDraft makes sessions of a HAR.
 type harDraft struct {
 	titles []string // of the pages of a session
-	what   string // of the file, for messages
+	what   string   // of the file, for messages
 	o      *HAROptions
 	file   *harFile
 	origin string
