@@ -75,6 +75,7 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 		f = *retimed
 	}
 	f.wrapped = best.wrapped
+	f.findOrder(lines)
 	for _, other := range []*Format{Line(), JSON(), LTSV(), HAProxy()} {
 		if other.Name != best.format.Name && !(other.Name == "json" && best.format.isDialect()) {
 			if other.retimed != nil && t.given() {

@@ -40,6 +40,8 @@ type Format struct {
 	pairs   []pair        // of two, where they are not in the usual order
 	field   string        // the label of the time, if the user named it
 	unit    time.Duration // of times without one, if the user gave it
+	order   dateOrder     // of dates such as 05/06/2024
+	newest  time.Time     // as of clock
 	// fieldFound: the field that the user named is in the lines.
 	fieldFound bool
 
@@ -237,6 +239,7 @@ func parseTemplate(f *Format, line []byte, e *Entry, c *clock) string {
 		return whyPrefix
 	}
 	line = line[len(f.prefix):]
+	c.long = false
 	e.Ended = f.ended
 	for i := range f.ops {
 		o := &f.ops[i]
@@ -274,6 +277,7 @@ func parseTemplate(f *Format, line []byte, e *Entry, c *clock) string {
 // line is copied into spare where several try it, because values are decoded in
 // place.
 func (f *Format) read(line []byte, spare *[]byte, e *Entry, c *clock) string {
+	c.newest, c.order = f.newest, f.order
 	if len(f.others) == 0 {
 		return f.parse(f, line, e, c)
 	}

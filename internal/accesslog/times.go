@@ -44,7 +44,7 @@ func (f *Format) setTimes(t Times, lines [][]byte) {
 	}
 	for i, other := range f.others {
 		o := *other
-		o.units, o.column, o.pairs, o.field, o.unit = f.units, f.column, f.pairs, f.field, f.unit
+		o.units, o.column, o.pairs, o.field, o.unit, o.order = f.units, f.column, f.pairs, f.field, f.unit, f.order
 		f.others[i] = &o
 	}
 }
