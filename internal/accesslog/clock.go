@@ -58,11 +58,16 @@ func (c *clock) parse(b []byte) (time.Time, bool) {
 	case len(b) >= len("May 2, 2024 @ 15:04:05.000") && b[3] == ' ' && bytes.Contains(b, []byte(" @ ")):
 		return c.kibana(b)
 	}
-	if c.long && isShortNumber(b) {
+	t, ok := epoch(b)
+	if c.long && (isShortNumber(b) || t.Year() < firstYear || t.Year() > lastYear) {
 		return time.Time{}, false
 	}
-	return epoch(b)
+	return t, ok
 }
+
+// firstYear and lastYear of logs, where only its digits tell that a number is a time: an
+// id has as many.
+const firstYear, lastYear = 2000, 2100
 
 // kibana is May 2, 2024 @ 15:04:05.000, as Kibana exports times.
 func (c *clock) kibana(b []byte) (time.Time, bool) {

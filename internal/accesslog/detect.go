@@ -54,7 +54,11 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 	}
 	best := bestOf(candidates, lines)
 	if inner, opened := unwrapAll(lines); opened*2 >= len(lines) && len(inner) > 0 {
-		if within := bestOf(candidates, inner); within.better(best) {
+		within := bestOf(candidates, inner)
+		if within.dated == 0 {
+			within.dated = archived(lines)
+		}
+		if within.better(best) {
 			best, lines = within, inner
 			best.wrapped = true
 		}

@@ -150,6 +150,14 @@ func namedFormat(name, text string) (*Format, error) {
 	return f, err
 }
 
+// NotAfter is the format of a log that has no line later than t, by a day: its dates
+// without a year, as syslog writes them, are the last ones before that.
+func (f *Format) NotAfter(t time.Time) *Format {
+	out := *f
+	out.newest = t
+	return &out
+}
+
 // build adds literals and values in turn.
 type build struct {
 	f   *Format

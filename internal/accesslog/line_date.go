@@ -42,7 +42,7 @@ func (l *lineReader) dateWords(i int) int {
 		words++
 	}
 	for ; words > 1; words-- {
-		text := l.b[l.tokens[i].at : l.tokens[i+words-1].end]
+		text := l.b[l.tokens[i].at:l.tokens[i+words-1].end]
 		if bytes.IndexByte(text, ':') < 0 && (len(text) < shortForm || !isDigits(text[:8])) || text[len(text)-1] == ',' {
 			continue
 		}
