@@ -18,6 +18,7 @@ type clock struct {
 	key     []byte            // of the JSON value at hand
 	labels  map[string]string // of other fields
 	places  map[string]place  // of labels that no table has
+	aliases map[string]place  // of labels that are nearly one of a table's
 	tokens  []token           // of the line at hand
 	line    []byte            // a copy of it, to try several formats
 	// units of times by their labels, as the format has them; samples are

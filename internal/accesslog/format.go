@@ -35,13 +35,14 @@ type Format struct {
 	// one by one; wrapped says that lines may stand in an envelope.
 	others  []*Format
 	wrapped bool
-	units   units         // of times whose label names none
-	column  column        // of a time without a label
-	pairs   []pair        // of two, where they are not in the usual order
-	field   string        // the label of the time, if the user named it
-	unit    time.Duration // of times without one, if the user gave it
-	order   dateOrder     // of dates such as 05/06/2024
-	newest  time.Time     // as of clock
+	units   units            // of times whose label names none
+	column  column           // of a time without a label
+	pairs   []pair           // of two, where they are not in the usual order
+	field   string           // the label of the time, if the user named it
+	unit    time.Duration    // of times without one, if the user gave it
+	aliases map[string]place // of labels that are nearly one of a table's
+	order   dateOrder        // of dates such as 05/06/2024
+	newest  time.Time        // as of clock
 	// fieldFound: the field that the user named is in the lines.
 	fieldFound bool
 

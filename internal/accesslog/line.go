@@ -262,6 +262,9 @@ func (l *lineReader) keyed() {
 			p, ok = apacheD, true
 		}
 		if !ok {
+			p, ok = l.c.aliases[string(t.key)]
+		}
+		if !ok {
 			p = l.c.placeOf(t.key)
 		}
 		switch p.kind {

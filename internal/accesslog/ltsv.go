@@ -61,6 +61,9 @@ func parseLTSV(f *Format, line []byte, e *Entry, c *clock) string {
 func (e *Entry) labelled(places map[string]place, label, value []byte, c *clock) string {
 	p, ok := places[string(label)]
 	if !ok {
+		p, ok = c.aliases[string(label)]
+	}
+	if !ok {
 		p = c.placeOf(label)
 	}
 	return e.place(p, label, value, c)
