@@ -281,6 +281,12 @@ func (run *accessRun) formatFor(f *accessFile, head []byte, whole bool) (*access
 		if format.Doubt != nil && !run.o.Unasked {
 			return nil, fmt.Errorf("%s: %w", f.Name, format.Doubt)
 		}
+		if format.Doubt != nil {
+			f.warnings = append(f.warnings, fmt.Sprintf("%s: its times are left out: %v", f.Name, format.Doubt))
+			if format, err = given.WithTimes(accesslog.Times{Field: "none"}); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Name, err)
+			}
+		}
 		f.notes = format.Notes
 		return format, nil
 	}
