@@ -79,6 +79,7 @@ func (c *ScenarioFromLogCmd) Run(_ context.Context, a *App) error {
 		return ui.Coded(ui.BadInput, err, "name readable access logs")
 	}
 	defer done()
+	o.Newest = newestOf(c.Logs)
 	d, err := record.FromLog(in, o)
 	if err != nil {
 		return ui.Coded(ui.BadInput, err, "kasoku scenario from-log --help tells what can be chosen")
@@ -96,6 +97,21 @@ func (f *DraftFlags) name(file string) string {
 		return "recorded"
 	}
 	return base
+}
+
+// newestOf is when the last of the files was changed; now, if one is a stream.
+func newestOf(names []string) time.Time {
+	newest := time.Time{}
+	for _, name := range names {
+		st, err := os.Stat(name)
+		if err != nil || !st.Mode().IsRegular() {
+			return time.Now()
+		}
+		if st.ModTime().After(newest) {
+			newest = st.ModTime()
+		}
+	}
+	return newest
 }
 
 // openLogs reads several files as one. Compressed ones are unpacked.

@@ -9,12 +9,16 @@ import (
 // second as the line before.
 type clock struct {
 	zone    *time.Location // of times without a zone
+	newest  time.Time      // no line is newer, which tells the year of dates without one; zero: it is not known
+	order   dateOrder      // of dates such as 05/06/2024
+	long    bool           // nothing but its digits says that a number is seconds since 1970
 	text    []byte
 	time    time.Time
 	haveOne bool
 	key     []byte            // of the JSON value at hand
 	labels  map[string]string // of other fields
 	places  map[string]place  // of labels that no table has
+	aliases map[string]place  // of labels that are nearly one of a table's
 	tokens  []token           // of the line at hand
 	line    []byte            // a copy of it, to try several formats
 	// units of times by their labels, as the format has them; samples are
@@ -55,8 +59,16 @@ func (c *clock) parse(b []byte) (time.Time, bool) {
 	case len(b) >= len("May 2, 2024 @ 15:04:05.000") && b[3] == ' ' && bytes.Contains(b, []byte(" @ ")):
 		return c.kibana(b)
 	}
-	return epoch(b)
+	t, ok := epoch(b)
+	if c.long && (isShortNumber(b) || t.Year() < firstYear || t.Year() > lastYear) {
+		return time.Time{}, false
+	}
+	return t, ok
 }
+
+// firstYear and lastYear of logs, where only its digits tell that a number is a time: an
+// id has as many.
+const firstYear, lastYear = 2000, 2100
 
 // kibana is May 2, 2024 @ 15:04:05.000, as Kibana exports times.
 func (c *clock) kibana(b []byte) (time.Time, bool) {
@@ -131,12 +143,35 @@ func epoch(b []byte) (time.Time, bool) {
 	switch {
 	case len(whole) <= 11:
 		return time.Unix(n, 0).UTC(), true
+	case len(whole) == len("20060102150405") || len(whole) == len("20060102150405000"):
+		return joinedDate(whole)
 	case len(whole) <= 14:
 		return time.UnixMilli(n).UTC(), true
 	case len(whole) <= 17:
 		return time.UnixMicro(n).UTC(), true
 	}
 	return time.Unix(n/1e9, n%1e9).UTC(), true
+}
+
+// shortEpoch is how many digits seconds since 1970 have: nine were enough until 2001.
+const shortEpoch = 9
+
+// isShortNumber: it is too small for seconds since 1970: a day, a process, a duration.
+func isShortNumber(b []byte) bool {
+	whole, _, _ := bytes.Cut(b, []byte("."))
+	return len(whole) < shortEpoch && isDecimal(b)
+}
+
+// joinedDate is 20060102150405, with or without milliseconds: milliseconds and
+// microseconds since 1970 have as many digits only from the year 2286 on.
+func joinedDate(b []byte) (time.Time, bool) {
+	var p clockParts
+	ok := p.digits(b[:4], &p.year) && p.digits(b[4:6], &p.month) && p.digits(b[6:8], &p.day) &&
+		p.digits(b[8:10], &p.hour) && p.digits(b[10:12], &p.minute) && p.digits(b[12:14], &p.second)
+	if ok && len(b) > 14 {
+		ok = p.fractionDigits(b[14:])
+	}
+	return p.time(), ok && p.valid()
 }
 
 // maxEpoch is the year 9999: what a log can sensibly hold.

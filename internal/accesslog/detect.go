@@ -40,6 +40,9 @@ func Detect(lines []byte) (*Format, error) { return DetectTimes(lines, Times{}) 
 // DetectTimes is Detect, with what is known of the times. The format reads each
 // line by itself: such as differ from most are read value by value. If its
 // Doubt is not nil, its times are not to be relied on.
+//
+// Labels that are nearly those of the tables are read as these where the lines have none,
+// and a note says so.
 func DetectTimes(head []byte, t Times) (*Format, error) {
 	lines := linesOf(head)
 	if len(lines) == 0 {
@@ -48,13 +51,46 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 	if f, err := headed(head, t); f != nil || err != nil {
 		return f, err
 	}
+	f, err := detectIn(head, lines, t, nil)
+	if err == nil && (f.isDialect() || f.ops != nil) {
+		return f, nil
+	}
+	within := lines
+	if inner, opened := unwrapAll(lines); opened*2 >= len(lines) && len(inner) > 0 {
+		within = inner
+	}
+	names, notes := aliases(within)
+	if len(names) == 0 {
+		return f, err
+	}
+	named, nerr := detectIn(head, lines, t, names)
+	if nerr != nil || named.isDialect() || named.ops != nil {
+		return f, err
+	}
+	named.Notes = append(named.Notes, notes...)
+	return named, nil
+}
+
+// detectIn is DetectTimes for lines without headers, with the places of some labels.
+func detectIn(head []byte, lines [][]byte, t Times, names map[string]place) (*Format, error) {
 	candidates, err := candidatesFor(t)
 	if err != nil {
 		return nil, err
 	}
+	for i, c := range candidates {
+		if names != nil && c.ops == nil && c.parse != nil && c.retimed == nil {
+			one := *c
+			one.aliases = names
+			candidates[i] = &one
+		}
+	}
 	best := bestOf(candidates, lines)
 	if inner, opened := unwrapAll(lines); opened*2 >= len(lines) && len(inner) > 0 {
-		if within := bestOf(candidates, inner); within.better(best) {
+		within := bestOf(candidates, inner)
+		if within.dated == 0 {
+			within.dated = archived(lines)
+		}
+		if within.better(best) {
 			best, lines = within, inner
 			best.wrapped = true
 		}
@@ -75,6 +111,8 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 		f = *retimed
 	}
 	f.wrapped = best.wrapped
+	f.findOrder(lines)
+	f.aliases = names
 	for _, other := range []*Format{Line(), JSON(), LTSV(), HAProxy()} {
 		if other.Name != best.format.Name && !(other.Name == "json" && best.format.isDialect()) {
 			if other.retimed != nil && t.given() {

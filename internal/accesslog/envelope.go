@@ -15,11 +15,14 @@ type envelope struct {
 //   - docker's json-file driver: {"log":"…\n","stream":"stdout","time":"…"}, and
 //     the like of Fluent Bit ("log"), Filebeat ("message") and journald ("MESSAGE")
 //   - Kubernetes' CRI log format: 2024-05-12T22:06:00.356130693+02:00 stdout F …
+//   - Papertrail's archives: id, two times, source's id, name and address, facility, severity,
+//     program and the line, between tabs
 //   - docker compose: web-1  | …
 //   - kubectl logs --prefix: [pod/web-7c9/nginx] …
 //   - RFC 5424: <190>1 2024-05-12T22:06:00Z web1 nginx 12 - - …
 //   - RFC 3164 and journalctl: <190>May 12 22:06:00 web1 nginx[12]: …, also with
-//     times of RFC 3339 (rsyslog) and in journalctl's other short forms
+//     times of RFC 3339 (rsyslog), in journalctl's other short forms, and as Papertrail shows
+//     them, without a colon
 //   - zap's console encoder, as Caddy has it on a terminal, and Monolog's lines: time, level,
 //     message, and the fields as JSON
 //   - OpenLiteSpeed: the whole line in quotes
@@ -29,6 +32,7 @@ var envelopes = []envelope{
 	{"escape", openEscape},
 	{"JSON", openJSON},
 	{"CRI", openCRI},
+	{"Papertrail", openPapertrail},
 	{"compose", openCompose},
 	{"kubectl", openKubectl},
 	{"syslog", openSyslog5424},
@@ -198,6 +202,9 @@ const maxPriority = 5
 
 // priority cuts <190>.
 func priority(line []byte) ([]byte, bool) {
+	if at := bytes.IndexByte(line[:min(len(line), maxPriority+2)], ' '); at > 0 && isDigits(line[:at]) && bytes.HasPrefix(line[at+1:], []byte("<")) {
+		line = line[at+1:] // its length before it, as over TCP (RFC 6587, 3.4.1)
+	}
 	if len(line) < 4 || line[0] != '<' {
 		return line, false
 	}
@@ -216,12 +223,13 @@ func openSyslog5424(line []byte) ([]byte, bool) {
 		return nil, false
 	}
 	rest = rest[2:]
+	var id []byte
 	for range 5 {
-		_, after, ok := bytes.Cut(rest, []byte(" "))
+		word, after, ok := bytes.Cut(rest, []byte(" "))
 		if !ok {
 			return nil, false
 		}
-		rest = after
+		id, rest = word, after
 	}
 	switch {
 	case bytes.HasPrefix(rest, []byte("- ")):
@@ -232,6 +240,7 @@ func openSyslog5424(line []byte) ([]byte, bool) {
 			return nil, false
 		}
 		rest = rest[at+2:]
+	case string(id) == "-" && beginsLine(rest): // Heroku's drains have no structured data
 	default:
 		return nil, false
 	}
@@ -241,10 +250,15 @@ func openSyslog5424(line []byte) ([]byte, bool) {
 // openSyslog: time, host, program[process]: message. HAProxy's own lines keep
 // what its format needs.
 func openSyslog(line []byte) ([]byte, bool) {
-	rest, _ := priority(line)
-	rest, ok := afterStamp(rest)
+	stamped, _ := priority(line)
+	rest, ok := afterStamp(stamped)
 	if !ok {
 		return nil, false
+	}
+	if isLetter(stamped[0]) {
+		if inner, ok := afterProgram(rest); ok {
+			return inner, true
+		}
 	}
 	// The host is missing where a server writes to the local socket.
 	for range 2 {

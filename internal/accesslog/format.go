@@ -35,11 +35,14 @@ type Format struct {
 	// one by one; wrapped says that lines may stand in an envelope.
 	others  []*Format
 	wrapped bool
-	units   units         // of times whose label names none
-	column  column        // of a time without a label
-	pairs   []pair        // of two, where they are not in the usual order
-	field   string        // the label of the time, if the user named it
-	unit    time.Duration // of times without one, if the user gave it
+	units   units            // of times whose label names none
+	column  column           // of a time without a label
+	pairs   []pair           // of two, where they are not in the usual order
+	field   string           // the label of the time, if the user named it
+	unit    time.Duration    // of times without one, if the user gave it
+	aliases map[string]place // of labels that are nearly one of a table's
+	order   dateOrder        // of dates such as 05/06/2024
+	newest  time.Time        // as of clock
 	// fieldFound: the field that the user named is in the lines.
 	fieldFound bool
 
@@ -148,6 +151,14 @@ func namedFormat(name, text string) (*Format, error) {
 	return f, err
 }
 
+// NotAfter is the format of a log that has no line later than t, by a day: its dates
+// without a year, as syslog writes them, are the last ones before that.
+func (f *Format) NotAfter(t time.Time) *Format {
+	out := *f
+	out.newest = t
+	return &out
+}
+
 // build adds literals and values in turn.
 type build struct {
 	f   *Format
@@ -237,6 +248,7 @@ func parseTemplate(f *Format, line []byte, e *Entry, c *clock) string {
 		return whyPrefix
 	}
 	line = line[len(f.prefix):]
+	c.long = false
 	e.Ended = f.ended
 	for i := range f.ops {
 		o := &f.ops[i]
@@ -274,6 +286,7 @@ func parseTemplate(f *Format, line []byte, e *Entry, c *clock) string {
 // line is copied into spare where several try it, because values are decoded in
 // place.
 func (f *Format) read(line []byte, spare *[]byte, e *Entry, c *clock) string {
+	c.newest, c.order = f.newest, f.order
 	if len(f.others) == 0 {
 		return f.parse(f, line, e, c)
 	}

@@ -149,6 +149,9 @@ func (f *Format) labelPlace(places map[string]place, label string) place {
 	c.follow(f)
 	p, ok := places[label]
 	if !ok {
+		p, ok = c.aliases[label]
+	}
+	if !ok {
 		p = c.placeOf([]byte(label))
 	}
 	if p.kind.isTime() || p.kind == kindOther {

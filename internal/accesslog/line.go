@@ -130,60 +130,6 @@ func bracketed(v []byte) []byte {
 	return v
 }
 
-// timeAlone reads a time that begins with the value at i, outside of brackets.
-func (l *lineReader) timeAlone(i int) bool {
-	t := &l.tokens[i]
-	v := t.value
-	if t.form == 0 && len(v) == len("02/Jan/2006:15:04:05") && v[2] == '/' && i+1 < len(l.tokens) {
-		v = l.b[t.at:l.tokens[i+1].end] // the zone is a word of its own
-	}
-	if words := l.dateWords(i); words > 1 && l.timeIn(i+words-1, l.b[t.at:l.tokens[i+words-1].end]) {
-		return true
-	}
-	return (i == 0 || looksLikeTime(v)) && l.timeIn(i, v)
-}
-
-// timeIn reads v, which ends with the value at i, as the line's time.
-func (l *lineReader) timeIn(i int, v []byte) bool {
-	at, ok := l.c.read(v)
-	if ok {
-		l.e.Time, l.time = at, i
-	}
-	return ok
-}
-
-// dateWords counts the words of 2024-11-25 19:43:58.123 +0100 that begin at i: date,
-// time of day, and zone if there is one; 0: no date is there.
-func (l *lineReader) dateWords(i int) int {
-	bare := func(i int) []byte {
-		if i >= len(l.tokens) || l.tokens[i].key != nil || l.tokens[i].form != 0 {
-			return nil
-		}
-		return l.tokens[i].value
-	}
-	date, at := bare(i), bare(i+1)
-	if len(date) != len("2006-01-02") || date[4] != '-' && date[4] != '/' || date[7] != date[4] || len(at) < len("15:04:05") || at[2] != ':' || at[5] != ':' {
-		return 0
-	}
-	if zone := bare(i + 2); len(zone) >= 5 && len(zone) <= 6 && (zone[0] == '+' || zone[0] == '-') {
-		return 3
-	}
-	return 2
-}
-
-// looksLikeTime: a date and a time of day, or seconds since 1970 with decimals.
-func looksLikeTime(v []byte) bool {
-	switch {
-	case len(v) >= 20 && v[2] == '/' && v[6] == '/':
-		return true
-	case len(v) >= 19 && (v[4] == '-' || v[4] == '/') && v[13] == ':':
-		return true
-	case len(v) == len("1700000000.123") && v[10] == '.' && v[0] == '1':
-		return true
-	}
-	return false
-}
-
 // before the request: client, user and host.
 func (l *lineReader) before() {
 	if l.time < 0 || l.time > l.request {
@@ -314,6 +260,9 @@ func (l *lineReader) keyed() {
 		p, ok := lineKeys[snake(t.key)]
 		if string(t.key) == "D" {
 			p, ok = apacheD, true
+		}
+		if !ok {
+			p, ok = l.c.aliases[string(t.key)]
 		}
 		if !ok {
 			p = l.c.placeOf(t.key)

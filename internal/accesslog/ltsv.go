@@ -61,6 +61,9 @@ func parseLTSV(f *Format, line []byte, e *Entry, c *clock) string {
 func (e *Entry) labelled(places map[string]place, label, value []byte, c *clock) string {
 	p, ok := places[string(label)]
 	if !ok {
+		p, ok = c.aliases[string(label)]
+	}
+	if !ok {
 		p = c.placeOf(label)
 	}
 	return e.place(p, label, value, c)
@@ -69,6 +72,9 @@ func (e *Entry) labelled(places map[string]place, label, value []byte, c *clock)
 // place sets a value that has a label. Where only the label's form says that
 // it is a time, and it is none, it is another value.
 func (e *Entry) place(p place, label, value []byte, c *clock) string {
+	if p.kind == kindTime && isShortNumber(value) {
+		p = place{}
+	}
 	if p.kind.isTime() || p.kind == kindOther {
 		p = c.decide(p, label, value)
 	}
@@ -90,9 +96,9 @@ func (e *Entry) place(p place, label, value []byte, c *clock) string {
 	}
 	if !e.set(p, name, value, c) && !e.set(p, name, tidy(p.kind, value), c) {
 		switch {
-		case (p.kind == kindTime || p.kind == kindBegin) && p.unsure == sure:
+		case (p.kind == kindTime || p.kind == kindBegin) && p.unsure == sure && !mayBeDate(value):
 			return whyTime
-		case p.unsure == byValues:
+		case p.unsure == byValues, p.kind == kindTime, p.kind == kindBegin: // a date of another form is told of (Undated)
 			e.Request = before
 			e.Other = append(e.Other, Field{c.intern(label), value})
 			return ""
@@ -100,4 +106,15 @@ func (e *Entry) place(p place, label, value []byte, c *clock) string {
 		return whyValue
 	}
 	return ""
+}
+
+// mayBeDate: a text with the digits of a date and a time of day.
+func mayBeDate(v []byte) bool {
+	digits := 0
+	for _, c := range v {
+		if isDigit(c) {
+			digits++
+		}
+	}
+	return digits >= len("150405") && digits < len(v)
 }

@@ -46,7 +46,7 @@ func (f *Format) findPair(lines [][]byte) {
 	}
 	if len(f.pairs) > 0 && f.ops != nil { // a template has the usual order
 		*f = Format{Name: lineName, parse: parseLine, escapes: true, ended: true, others: f.others, wrapped: f.wrapped,
-			units: f.units, unit: f.unit, pairs: f.pairs, Notes: f.Notes, Doubt: f.Doubt}
+			units: f.units, unit: f.unit, order: f.order, aliases: f.aliases, pairs: f.pairs, Notes: f.Notes, Doubt: f.Doubt}
 	}
 }
 

@@ -21,6 +21,9 @@ const (
 type Reader struct {
 	// Zone of times that have none; nil: UTC. Set it before the first Next.
 	Zone *time.Location
+	// Newest tells the year of dates without one: no line is later, by a day. Zero:
+	// such are not read.
+	Newest time.Time
 
 	in         io.Reader
 	format     *Format
@@ -78,6 +81,9 @@ func (r *Reader) Next() bool {
 		return false
 	}
 	r.clock.zone = r.Zone
+	if !r.format.newest.Equal(r.Newest) {
+		r.format = r.format.NotAfter(r.Newest)
+	}
 	for {
 		line, ok := r.line()
 		if !ok {

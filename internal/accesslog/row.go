@@ -41,6 +41,7 @@ const maxLayouts = 4
 // NewRows returns a reader of lines.
 func NewRows(f *Format, times bool) *Rows {
 	r := &Rows{format: f, Times: times}
+	r.clock.newest, r.clock.order, r.clock.long = f.newest, f.order, f.ops == nil
 	if l, ok := templateLayout(f, times); ok {
 		r.layouts = append(r.layouts, l)
 	}

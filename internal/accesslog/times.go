@@ -44,7 +44,7 @@ func (f *Format) setTimes(t Times, lines [][]byte) {
 	}
 	for i, other := range f.others {
 		o := *other
-		o.units, o.column, o.pairs, o.field, o.unit = f.units, f.column, f.pairs, f.field, f.unit
+		o.units, o.column, o.pairs, o.field, o.unit, o.order, o.aliases = f.units, f.column, f.pairs, f.field, f.unit, f.order, f.aliases
 		f.others[i] = &o
 	}
 }
@@ -116,7 +116,7 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 	timed, read := 0, 0
 	at, several := 0, 0
 	var beside microsBeside
-	r := NewRows(&Format{parse: parseLine, escapes: true, field: f.field, unit: f.unit, column: f.column, units: f.units}, false)
+	r := NewRows(&Format{parse: parseLine, escapes: true, field: f.field, unit: f.unit, column: f.column, units: f.units, aliases: f.aliases}, false)
 	for _, line := range lines {
 		e, why := r.Entry(bytes.Clone(line))
 		if why != "" || e.Time.IsZero() {

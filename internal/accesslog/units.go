@@ -53,7 +53,7 @@ func (c *clock) decide(p place, label, value []byte) place {
 
 // follow takes what a format knows of the times that have labels.
 func (c *clock) follow(f *Format) {
-	c.units, c.only = f.units, f.field
+	c.units, c.only, c.order, c.long, c.aliases = f.units, f.field, f.order, true, f.aliases
 	if f.column.at != 0 { // it names a place
 		c.only = ""
 	}

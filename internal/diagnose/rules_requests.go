@@ -64,13 +64,23 @@ func judgePattern(kind string) func(m *model) ([]Finding, string) {
 	}
 }
 
+// isRouteOf: the log's route is the one that was followed, or a part of it, as
+// /index.php?route=product/product is of /index.php.
+func isRouteOf(logged, followed string) bool {
+	return logged == followed || strings.HasPrefix(logged, followed+"?")
+}
+
 // routeShare is a route's share of all requests' time, by the access log or by
 // what the generator saw; 0 if it is in neither.
 func (m *model) routeShare(method, route string) float64 {
+	share := 0.0
 	for _, r := range m.in.Evidence.Routes {
-		if r.Method == method && r.Route == route {
-			return r.Share
+		if r.Method == method && isRouteOf(r.Route, route) {
+			share += r.Share
 		}
+	}
+	if share > 0 {
+		return share
 	}
 	total, mine := 0.0, 0.0
 	for _, r := range m.in.Evidence.Load.Routes {
@@ -136,10 +146,14 @@ func (m *model) routeWeights() map[string]float64 {
 			continue
 		}
 		out[name] = 1 / math.Max(1, float64(len(req.Routes)))
+		count := int64(0)
 		for _, l := range m.in.Evidence.Routes {
-			if l.Method == r.Method && l.Route == r.Route {
-				out[name] = float64(l.Count) / logged
+			if l.Method == r.Method && isRouteOf(l.Route, r.Route) {
+				count += l.Count
 			}
+		}
+		if count > 0 {
+			out[name] = float64(count) / logged
 		}
 	}
 	return out

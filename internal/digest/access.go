@@ -34,7 +34,10 @@ type AccessOptions struct {
 	// Until does not.
 	Since, Until time.Time
 	// Zone of times that have none; nil: this machine's.
-	Zone      *time.Location
+	Zone *time.Location
+	// Now is the time where an input does not tell when it was written; zero: this
+	// machine's.
+	Now       time.Time
 	Workers   int // goroutines that read; 0: GOMAXPROCS
 	MaxRoutes int // rows told apart; 0: 5,000; the rest is "(others)"
 	// Service is written into every route.
@@ -229,6 +232,14 @@ func (run *accessRun) formatOf(f *accessFile, head []byte, whole bool) (*accessl
 		f.notes = append([]string{f.carried}, f.notes...)
 	}
 	undated, read, first := format.Undated(head)
+	if undated > 0 {
+		if dated := run.yearsOf(f, format); dated != nil {
+			if left, _, one := dated.Undated(head); left < undated {
+				f.notes = append(f.notes, yearNote(f))
+				format, undated, first = dated, left, one
+			}
+		}
+	}
 	asked := !run.o.Since.IsZero() || !run.o.Until.IsZero()
 	switch {
 	case undated == 0 || read == 0:
@@ -269,6 +280,12 @@ func (run *accessRun) formatFor(f *accessFile, head []byte, whole bool) (*access
 		format = given.UnitOfField(format, run.o.Times, head).UnitsIn(head).TomcatIn(head, run.o.Times)
 		if format.Doubt != nil && !run.o.Unasked {
 			return nil, fmt.Errorf("%s: %w", f.Name, format.Doubt)
+		}
+		if format.Doubt != nil {
+			f.warnings = append(f.warnings, fmt.Sprintf("%s: its times are left out: %v", f.Name, format.Doubt))
+			if format, err = given.WithTimes(accesslog.Times{Field: "none"}); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Name, err)
+			}
 		}
 		f.notes = format.Notes
 		return format, nil

@@ -294,3 +294,29 @@ func TestTomcatsFormat(t *testing.T) {
 		t.Errorf("%+v, notes %q; want 147 ms", a.Routes, a.Notes)
 	}
 }
+
+// Whether %D is Apache's or Tomcat's, nothing tells of times that may be both: where
+// nobody can be asked they are left out, as those of a format that is recognised.
+func TestTomcatsDoubtWithoutAnyoneToAsk(t *testing.T) {
+	for _, format := range []string{`%h %l %u %t "%r" %s %b %D %I`, `%h %l %u %t &quot;%r&quot; %s %b %D %I`} {
+		f, err := accesslog.ParseFormat(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := ""
+		for i := range 9 {
+			log += fmt.Sprintf(`192.0.2.7 - - [12/May/2024:09:50:40 +0000] "GET /a HTTP/1.1" 200 7100 %d http-nio-8080-exec-3`+"\n", 1200+100*i)
+		}
+		if _, err := digestOf(log, AccessOptions{Format: f}); err == nil || !strings.Contains(err.Error(), "--time-unit") {
+			t.Errorf("asked: %v", err)
+		}
+		a, err := digestOf(log, AccessOptions{Format: f, Unasked: true})
+		if err != nil || len(a.Routes) != 1 || a.Routes[0].Count != 9 || a.Routes[0].Time.Count != 0 || !strings.Contains(strings.Join(a.Warnings, " "), "times are left out") {
+			t.Errorf("not asked: %v %+v", err, a)
+		}
+	}
+}
+
+func digestOf(log string, o AccessOptions) (*Access, error) {
+	return AccessLogs(context.Background(), []Input{textInput("log", log, true)}, o)
+}

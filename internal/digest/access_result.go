@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"kasoku/internal/accesslog"
 	"kasoku/internal/ui"
 )
 
@@ -163,10 +164,18 @@ func (run *accessRun) routes(slots []*slot, a *Access) []Route {
 	o.Patterns = nil
 	learnt := learnRoutes(o, slots)
 	sums := map[routeName]*slot{}
+	routeOf := func(s *slot) string { return printable([]byte(learnt.Route(s.learnt())), maxRouteName) }
+	dispatch := run.dispatchers(slots, routeOf)
 	for _, s := range slots {
+		if s.count == 0 { // its path was asked for operations alone
+			continue
+		}
 		name := routeName{s.method, s.route}
 		if s.path != "" {
-			name.route = printable([]byte(learnt.Route(s.learnt())), maxRouteName)
+			name.route = routeOf(s)
+			if asked := accesslog.OperationOf(s.asked, dispatch[name.route]); asked != "" {
+				name.route += "?" + asked
+			}
 		}
 		if into := sums[name]; into != nil {
 			into.merge(s)

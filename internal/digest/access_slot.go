@@ -27,9 +27,19 @@ type slot struct {
 	upstream histogram
 	cache    []counted
 
-	method  string
-	path    string // the shape, without the method; "" if route is fixed
-	route   string // given by a pattern, or for what has no path
+	method string
+	path   string // the shape, without the method; "" if route is fixed
+	route  string // given by a pattern, or for what has no path
+	// asked is what a query asked the path for; dispatch counts, of a slot that has
+	// none, what queries hold, plain the requests before there was one, and operations
+	// the slots of the same path that have one.
+	asked      string
+	dispatch   *accesslog.Dispatch
+	plain      int64
+	operations int
+	// timeSquares and byteSquares sum up squares, of seconds and bytes.
+	timeSquares, byteSquares float64
+
 	numbers []number
 	varies  bool // no number has one value only
 }
@@ -64,6 +74,7 @@ func (s *slot) add(r *accesslog.Row) {
 	s.count++
 	if r.Bytes >= 0 {
 		s.bytes = addSizes(s.bytes, r.Bytes)
+		s.byteSquares += float64(r.Bytes) * float64(r.Bytes)
 		s.sized = true
 	}
 	if class := r.Status / 100; class < len(s.status) {
@@ -79,6 +90,7 @@ func (s *slot) add(r *accesslog.Row) {
 	}
 	if r.Request >= 0 {
 		s.time.add(r.Request)
+		s.timeSquares += r.Request.Seconds() * r.Request.Seconds()
 	}
 	if r.Cache != nil {
 		s.state(string(r.Cache), 1)
@@ -142,6 +154,7 @@ func (s *slot) merge(o *slot) {
 	s.count += o.count
 	s.bytes = addSizes(s.bytes, o.bytes)
 	s.sized = s.sized || o.sized
+	s.timeSquares, s.byteSquares = s.timeSquares+o.timeSquares, s.byteSquares+o.byteSquares
 	for i, n := range o.status {
 		s.status[i] += n
 	}
@@ -158,7 +171,7 @@ func (s *slot) merge(o *slot) {
 	for _, c := range o.cache {
 		s.state(c.name, c.count)
 	}
-	if o.at < s.at {
+	if o.count > 0 && (o.at < s.at || s.example == "") {
 		s.at, s.example = o.at, o.example
 	}
 }

@@ -22,6 +22,7 @@ type slotTable struct {
 	count   int
 	limit   int
 	key     []byte
+	asked   []byte            // scratch, as key
 	learnt  *accesslog.Routes // after the table was full
 	byPath  map[string]*slot  // of patterns
 	evicted int64             // shapes that became "(others)"
@@ -70,6 +71,7 @@ func (t *slotTable) add(r *accesslog.Row, at position) {
 	if s == nil {
 		s = t.miss(key, path, at)
 	}
+	s = t.operation(s, r.Target, at)
 	if !s.varies && counted {
 		s.note(s.path, r.Target)
 	}
@@ -223,12 +225,22 @@ func (t *slotTable) fold() {
 	t.learnt = learnRoutes(o, slots)
 	t.places, t.count = make([]*slot, 1024), 0
 	slices.SortStableFunc(slots, func(a, b *slot) int { return cmp.Compare(b.count, a.count) })
+	name := func(s *slot) string { return t.learnt.Generalize(s.learnt()) }
+	dispatch := dispatchOf(slots, name)
 	for _, s := range slots {
+		if s.count == 0 { // a path that is asked for operations alone
+			continue
+		}
 		method, shape := s.method, s.route
 		if s.path != "" {
-			shape = t.learnt.Generalize(s.learnt())
+			shape = name(s)
 		}
-		key := method + " " + shape
+		key, asked := method+" "+shape, ""
+		if d := dispatch[shape]; s.asked != "" && d != nil {
+			if asked = accesslog.OperationOf(s.asked, d.Known()); asked != "" {
+				key += operationMark + asked
+			}
+		}
 		if s.path == "" {
 			key = s.key
 		}
@@ -246,12 +258,14 @@ func (t *slotTable) fold() {
 			continue
 		}
 		n := *s
-		n.key = key
+		n.key, n.asked = key, asked
+		n.dispatch, n.plain, n.operations = nil, 0, 0
 		if s.path != "" {
 			n.path, n.numbers, n.varies = shape, nil, true
 		}
 		t.insert(&n)
 	}
+	t.keepDispatch(slots, name)
 }
 
 // learnRoutes teaches the shapes of slots.

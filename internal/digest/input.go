@@ -100,7 +100,7 @@ func FileInput(name string) (Input, error) {
 		return Input{}, fmt.Errorf("open log: %w", err)
 	}
 	p := packingOf(head[:n])
-	in := Input{Name: name, Size: st.Size(), Open: func() (io.ReadCloser, error) { return openFile(name, p) }}
+	in := Input{Name: name, Size: st.Size(), Changed: st.ModTime(), Open: func() (io.ReadCloser, error) { return openFile(name, p) }}
 	if p == nil {
 		in.At = func() (io.ReaderAt, io.Closer, error) {
 			f, err := os.Open(name)

@@ -15,7 +15,7 @@ const DefaultTimeout = 5 * time.Minute
 // Command is load.command of kasoku.yaml.
 type Command struct {
 	// Argv runs without a shell, in kasoku.yaml's folder.
-	Argv []string `yaml:"argv,omitempty,flow" json:"argv"`
+	Argv Argv `yaml:"argv,omitempty,flow" json:"argv"`
 	// Format of the output; empty: recognised by the output itself.
 	Format string `yaml:"format,omitempty" json:"format,omitempty"`
 	// Score, Errors and Requests say where these stand; they go before what
@@ -35,9 +35,9 @@ type Command struct {
 	Warmup time.Duration `yaml:"warmup,omitempty" json:"warmup,omitempty"`
 }
 
-// UnmarshalYAML takes a list, which is argv alone, or the section.
+// UnmarshalYAML takes a list or a text, which is argv alone, or the section.
 func (c *Command) UnmarshalYAML(unmarshal func(any) error) error {
-	var argv []string
+	var argv Argv
 	if err := unmarshal(&argv); err == nil {
 		*c = Command{Argv: argv}
 		return nil

@@ -21,6 +21,7 @@ type LogOptions struct {
 	Source string            // file's name, for the comment
 	Format *accesslog.Format // nil: recognised
 	Zone   *time.Location    // of times without a zone; nil: UTC
+	Newest time.Time         // no line is later, which tells the year of dates without one; zero: unknown
 	// Sessions is how many the mix has at most; 0: 20.
 	Sessions int
 	Think    bool          // with the recorded pauses
@@ -151,7 +152,7 @@ type logReader struct {
 
 func readLog(r io.Reader, o *LogOptions) (*journal, error) {
 	in := accesslog.NewReader(r, o.Format)
-	in.Zone = o.Zone
+	in.Zone, in.Newest = o.Zone, o.Newest
 	l := &logReader{journal: &journal{left: map[string]int64{}, calls: []call{{}}}, o: o,
 		clients: newTable(), calls: newTable(), targets: newTable(), host: newTable()}
 	for in.Next() {

@@ -15,16 +15,13 @@ import (
 // (backend.php, admin-ajax.php, JSON-RPC, GraphQL), most telling first.
 var operationFields = []string{"op", "operationName", "cmd", "do", "act", "action", "method", "function", "func", "service", "controller", "task"}
 
-// plainWord is a value that names an operation: no number, no text.
-var plainWord = lazyregexp.New(`^[A-Za-z][\w.:/-]{0,39}$`)
-
 // operation is what a request asks one address for ("op=rpc method=getAllCounters"), ""
 // if nothing says so. more are fields that tell it at this address alone.
 func (e *harEntry) operation(more []string) string {
 	fields := e.fields()
 	var out []string
 	for _, name := range append(more[:len(more):len(more)], operationFields...) {
-		if value := fields.Get(name); plainWord.MatchString(value) {
+		if value := fields.Get(name); accesslog.IsOperation(value) {
 			out = append(out, name+"="+value)
 		}
 	}
@@ -138,7 +135,7 @@ func dispatches(list []*harEntry, name string) bool {
 	values := map[string]bool{}
 	for _, e := range list {
 		value := e.url.Query().Get(name)
-		if !plainWord.MatchString(value) {
+		if !accesslog.IsOperation(value) {
 			return false
 		}
 		values[value] = true

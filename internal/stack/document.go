@@ -79,12 +79,21 @@ var (
 	durationType = reflect.TypeFor[time.Duration]()
 	resetType    = reflect.TypeFor[Reset]()
 	commandType  = reflect.TypeFor[foreign.Command]()
+	argvType     = reflect.TypeFor[foreign.Argv]()
 )
 
-// isWord reports whether a node is this text.
-func isWord(n ast.Node, word string) bool {
-	s, ok := n.(*ast.StringNode)
-	return ok && s.Value == word
+// isText reports whether a node is a text, on one line or several.
+func isText(n ast.Node) bool { return n.Type() == ast.StringType || n.Type() == ast.LiteralType }
+
+// textOf is the text that a node is.
+func textOf(n ast.Node) string {
+	switch v := n.(type) {
+	case *ast.StringNode:
+		return v.Value
+	case *ast.LiteralNode:
+		return v.Value.Value
+	}
+	return ""
 }
 
 func isList(n ast.Node) bool {
@@ -119,13 +128,14 @@ func (d *document) walk(n ast.Node, t reflect.Type, path string) {
 		d.walkDuration(n, path)
 	case t == commandType && isList(n):
 		d.walk(n, reflect.TypeFor[[]string](), path)
-	case t == commandType && n.Type() == ast.StringType:
-		d.report(path, "must be [program, argument, …], or a section with argv; a shell's line is [sh, -c, '…']")
+	case (t == commandType || t == argvType || t == resetType) && isText(n):
+		if _, err := foreign.SplitWords(textOf(n)); err != nil {
+			d.report(path, "%v", err)
+		}
 	case t.Kind() == reflect.Struct:
 		d.walkStruct(n, t, path)
 	case t.Kind() == reflect.Map:
 		d.walkMap(n, path, func(string) (reflect.Type, bool) { return t.Elem(), true })
-	case t == resetType && isWord(n, SnapshotReset):
 	case t.Kind() == reflect.Slice:
 		seq, ok := n.(*ast.SequenceNode)
 		if !ok {

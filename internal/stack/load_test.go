@@ -2,6 +2,7 @@ package stack
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -125,7 +126,11 @@ func TestLoadErrors(t *testing.T) {
 		{"scenario and command", "  scenario: scenario.yaml\n", "  scenario: scenario.yaml\n  command: {argv: [wrk]}\n", `k.yaml:30:3: load.command: there is a scenario too; keep one of scenario and command`},
 		{"command as a list that is empty", "  scenario: scenario.yaml\n", "  command: []\n", `load.command.argv: missing; write [program, argument, …]`},
 		{"command as a list with a number", "  scenario: scenario.yaml\n", "  command: [wrk, 4]\n", `load.command[1]: 4 must be text`},
-		{"command as a line", "  scenario: scenario.yaml\n", "  command: wrk -c4\n", `k.yaml:29:3: load.command: must be [program, argument, …], or a section with argv`},
+		{"command as a line for a shell", "  scenario: scenario.yaml\n", "  command: wrk -c4 | tail\n", `k.yaml:29:3: load.command: "|" at character 9 needs a shell: write [sh, -c, '…']`},
+		{"argv as a line for a shell", "  scenario: scenario.yaml\n", "  command: {argv: 'a && b', format: custom, score: {regexp: a}}\n", `k.yaml:29:13: load.command.argv: "&&" at character 3 needs a shell`},
+		{"command as two lines", "  scenario: scenario.yaml\n", "  command: |\n    cd bench\n    ./bench\n", `load.command: a second line at character 9 needs a shell`},
+		{"command as an open quote", "  scenario: scenario.yaml\n", "  command: wrk 'a\n", `load.command: the ' at character 5 is not closed`},
+		{"command as a number", "  scenario: scenario.yaml\n", "  command: 5\n", `load.command`},
 		{"command without a program", "  scenario: scenario.yaml\n", "  command: {timeout: 1m}\n", `load.command.argv: missing; write [program, argument, …]`},
 		{"command with an unknown key", "  scenario: scenario.yaml\n", "  command: {argv: [b], scores: {json: $.a}}\n", `k.yaml:29:24: load.command.scores: unknown key; did you mean "score"?`},
 		{"command with an unknown format", "  scenario: scenario.yaml\n", "  command: {argv: [b], format: wrk3}\n", `k.yaml:29:24: load.command.format: unknown format "wrk3"; write one of wrk, ab, k6`},
@@ -221,6 +226,61 @@ func TestCommandAsAList(t *testing.T) {
 	}
 	if want := (&foreign.Command{Argv: []string{"/srv/bench", "-target", "127.0.0.1:8080"}}); !reflect.DeepEqual(s.Load.Command, want) {
 		t.Fatalf("%+v", s.Load.Command)
+	}
+}
+
+// Every key that holds a command takes a text, too, in all forms of YAML's.
+func TestCommandsAsATextAreSplit(t *testing.T) {
+	for _, text := range []string{`./x -a "b c" 'd'`, `"./x -a 'b c' d"`, `'./x -a "b c" d'`, ">\n          ./x -a\n          'b c' d\n", "|\n          ./x -a \\\n          'b c' d\n", "[./x, -a, b c, d]"} {
+		y := fmt.Sprintf(`version: 1
+services:
+  - name: app
+    kind: app
+    listen: ["127.0.0.1:8080"]
+    root: /srv/app
+    control: {method: command}
+    build:
+        dir: src
+        command: %[1]s
+        products: [app]
+load:
+  url: http://127.0.0.1:8080
+  command: %[1]s
+  reset: %[1]s
+`, text)
+		if block := strings.HasPrefix(text, ">") || strings.HasPrefix(text, "|"); block {
+			control := ""
+			for _, key := range []string{"start", "stop", "reload", "check", "drain"} {
+				control += "        " + key + ": " + text
+			}
+			y = strings.Replace(y, "    control: {method: command}\n", "    control:\n        method: command\n"+control, 1)
+		} else {
+			control := ""
+			for _, key := range []string{"start", "stop", "reload", "check", "drain"} {
+				control += "        " + key + ": " + text + "\n"
+			}
+			y = strings.Replace(y, "    control: {method: command}\n", "    control:\n        method: command\n"+control, 1)
+		}
+		s, err := parse("k.yaml", []byte(y), "/srv")
+		if err != nil {
+			t.Errorf("%s: %v\n%s", text, err, y)
+			continue
+		}
+		c := s.Services[0].Control
+		for key, argv := range map[string][]string{"start": c.Start, "stop": c.Stop, "reload": c.Reload, "check": c.Check, "drain": c.Drain,
+			"build.command": s.Services[0].Build.Command, "load.command": s.Load.Command.Argv, "load.reset": s.Load.Reset} {
+			if len(argv) != 4 || filepath.Base(argv[0]) != "x" || argv[1] != "-a" || argv[2] != "b c" || argv[3] != "d" {
+				t.Errorf("%s: %s is %q", text, key, argv)
+			}
+		}
+	}
+	y := strings.Replace(goodYAML, "  scenario: scenario.yaml\n", "  command: {argv: ./bench -t 60, timeout: 2m}\n", 1)
+	s, err := parse("k.yaml", []byte(y), "/srv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (&foreign.Command{Argv: foreign.Argv{"/srv/bench", "-t", "60"}, Timeout: 2 * time.Minute}); !reflect.DeepEqual(s.Load.Command, want) {
+		t.Errorf("%+v", s.Load.Command)
 	}
 }
 

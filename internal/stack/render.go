@@ -14,6 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"kasoku/internal/foreign"
 	"kasoku/internal/regulation"
 )
 
@@ -249,7 +250,7 @@ func (s *Stack) relativeService(svc Service) Service {
 		}
 	}
 	c := &svc.Control
-	for _, argv := range []*[]string{&c.Start, &c.Stop, &c.Reload, &c.Check, &c.Drain} {
+	for _, argv := range []*foreign.Argv{&c.Start, &c.Stop, &c.Reload, &c.Check, &c.Drain} {
 		*argv = s.relativeProgram(*argv)
 	}
 	if svc.Build != nil {
@@ -279,7 +280,7 @@ func (s *Stack) relativeVariant(v Variant) Variant {
 	for i := range v.Settings {
 		v.Settings[i] = s.relative(v.Settings[i])
 	}
-	for _, argv := range []*[]string{&c.Start, &c.Stop, &c.Reload, &c.Check, &c.Drain} {
+	for _, argv := range []*foreign.Argv{&c.Start, &c.Stop, &c.Reload, &c.Check, &c.Drain} {
 		*argv = s.relativeProgram(*argv)
 	}
 	if v.Build != nil {

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"kasoku/internal/foreign"
 )
 
 // Reset is how the data come back before each run: a program with its arguments, or
@@ -27,16 +29,11 @@ func (r Reset) Command() []string {
 	return r
 }
 
-// UnmarshalYAML takes a list, or the word.
+// UnmarshalYAML takes the word, a list, or a text that is split as a shell splits it.
 func (r *Reset) UnmarshalYAML(unmarshal func(any) error) error {
-	var word string
-	if err := unmarshal(&word); err == nil {
-		*r = Reset{word}
-		return nil
-	}
-	var list []string
-	err := unmarshal(&list)
-	*r = list
+	var argv foreign.Argv
+	err := unmarshal(&argv)
+	*r = Reset(argv)
 	return err
 }
 
@@ -54,6 +51,8 @@ func (s *Stack) validateReset(d *document) {
 	switch {
 	case l.Reset != nil && (len(l.Reset) == 0 || l.Reset[0] == ""):
 		d.report("load.reset", "is empty; write [program, argument, …], or snapshot")
+	case len(l.Reset) == 1 && !l.Reset.Snapshot() && nearest(l.Reset[0], []string{SnapshotReset}) != "":
+		d.report("load.reset", "did you mean %q? A program of that name is [%s]", SnapshotReset, "./"+filepath.Base(l.Reset[0]))
 	case !l.Reset.Snapshot() && (len(snapshot.Databases)+len(snapshot.Except)+len(snapshot.Folders) > 0 || snapshot.Shared):
 		d.report("load.snapshot", `is read with "reset: snapshot" only; write that, or remove it`)
 	case l.Reset.Snapshot() && s.Regulation.Production:

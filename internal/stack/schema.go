@@ -121,8 +121,8 @@ func typeSchema(t reflect.Type, limits map[string]any) (map[string]any, error) {
 	switch {
 	case t == durationType:
 		out["type"], out["pattern"] = orNull("string"), durationForm
-	case t == resetType:
-		out["anyOf"] = []any{map[string]any{"const": SnapshotReset}, map[string]any{"type": orNull("array"), "items": map[string]any{"type": orNull("string")}}}
+	case t == resetType, t == argvType: // or one text, of which snapshot is one
+		out["type"], out["items"] = []string{"array", "string", "null"}, map[string]any{"type": orNull("string")}
 	case t.Kind() == reflect.Struct:
 		p := placeOf(t)
 		if p == nil {
@@ -130,7 +130,7 @@ func typeSchema(t reflect.Type, limits map[string]any) (map[string]any, error) {
 		}
 		out["$ref"] = "#/$defs/" + p.name
 		if t == commandType { // or its argv alone
-			out = map[string]any{"anyOf": []any{out, map[string]any{"type": "array", "items": map[string]any{"type": orNull("string")}}}}
+			out = map[string]any{"anyOf": []any{out, map[string]any{"type": []string{"array", "string"}, "items": map[string]any{"type": orNull("string")}}}}
 		}
 	case t.Kind() == reflect.Map, t.Kind() == reflect.Slice:
 		items, err := typeSchema(t.Elem(), limits)
@@ -211,11 +211,13 @@ func typeWords(t reflect.Type, limits map[string]any) string {
 	case t == durationType:
 		return "duration"
 	case t == resetType:
-		return "`snapshot`, or a list of text"
+		return "`snapshot`, or a command: list of text, or text"
+	case t == argvType:
+		return "list of text, or text"
 	case t.Kind() == reflect.Struct:
 		name := placeOf(t).name
 		if t == commandType {
-			return "list of text, or [" + name + "](#" + name + ")"
+			return "list of text, text, or [" + name + "](#" + name + ")"
 		}
 		return "[" + name + "](#" + name + ")"
 	case t.Kind() == reflect.Map:

@@ -160,7 +160,7 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 func TestSchemaRefuses(t *testing.T) {
 	valid := editor(t)
 	for _, c := range [][3]string{{"service", "kind", "postgres"}, {"regulation", "allow", "[speed]"}, {"control", "method", "docker"}, {"tune", "smallest_effect", "1"},
-		{"health", "timeout", "30"}, {"health", "timeout", `"-1s"`}, {"load", "workload", "-1"}, {"load", "reset", "restore"}, {"stack", "version", "2"}, {"command", "format", "siegecraft"}, {"service", "listen", "a"}} {
+		{"health", "timeout", "30"}, {"health", "timeout", `"-1s"`}, {"load", "workload", "-1"}, {"load", "reset", "5"}, {"stack", "version", "2"}, {"command", "format", "siegecraft"}, {"service", "listen", "a"}} {
 		src := with(c[0], c[1], c[2])
 		if _, err := parse("kasoku.yaml", src, ""); err == nil {
 			t.Errorf("Load takes %s", src)

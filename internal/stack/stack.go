@@ -134,8 +134,8 @@ type Service struct {
 // Build says how an app's program is made from its source.
 type Build struct {
 	// Dir is the folder of the main package, where Command runs.
-	Dir     string   `yaml:"dir" json:"dir"`
-	Command []string `yaml:"command,flow" json:"command"` // [go, build, -o, app, .]
+	Dir     string       `yaml:"dir" json:"dir"`
+	Command foreign.Argv `yaml:"command,flow" json:"command"` // [go, build, -o, app, .]
 	// Products are the files that Command makes or replaces, relative to Dir.
 	Products []string `yaml:"products,flow" json:"products"`
 }
@@ -161,20 +161,20 @@ type Control struct {
 	// EnvFile holds NAME=value lines, as systemd's EnvironmentFile= has them,
 	// that a process gets as its environment when Kasoku starts it (method
 	// process). With it, nothing else of the environment before is kept.
-	EnvFile string   `yaml:"env_file,omitempty" json:"env_file,omitempty"`
-	Start   []string `yaml:"start,omitempty,flow" json:"start,omitempty"`
-	Stop    []string `yaml:"stop,omitempty,flow" json:"stop,omitempty"`
-	Reload  []string `yaml:"reload,omitempty,flow" json:"reload,omitempty"`
+	EnvFile string       `yaml:"env_file,omitempty" json:"env_file,omitempty"`
+	Start   foreign.Argv `yaml:"start,omitempty,flow" json:"start,omitempty"`
+	Stop    foreign.Argv `yaml:"stop,omitempty,flow" json:"stop,omitempty"`
+	Reload  foreign.Argv `yaml:"reload,omitempty,flow" json:"reload,omitempty"`
 	// Check validates the configuration without touching the service. Empty:
 	// the kind's own (nginx -t, php-fpm -t, mariadbd --help --verbose,
 	// haproxy -c).
-	Check []string `yaml:"check,omitempty,flow" json:"check,omitempty"`
+	Check foreign.Argv `yaml:"check,omitempty,flow" json:"check,omitempty"`
 	// Drain runs before the service is stopped or restarted and returns when
 	// its workers have finished what they do (a queue worker's "quit when
 	// idle"). If it fails or takes longer than DrainTimeout (default one
 	// minute), the service is not stopped. DrainTimeout also bounds the wait for
 	// old workers of nginx after a reload (default 10s), which go on afterwards.
-	Drain        []string      `yaml:"drain,omitempty,flow" json:"drain,omitempty"`
+	Drain        foreign.Argv  `yaml:"drain,omitempty,flow" json:"drain,omitempty"`
 	DrainTimeout time.Duration `yaml:"drain_timeout,omitempty" json:"drain_timeout,omitempty"`
 }
 
