@@ -52,7 +52,7 @@ load:
 
 const frontSteps = `version: 1
 name: behind Varnish
-workload: 2
+workload: 1
 warmup: 100ms
 duration: 2s
 timeout: 20s

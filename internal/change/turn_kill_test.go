@@ -97,6 +97,8 @@ func (p twoDBs) killed(t *testing.T, job string, between ...func()) {
 		}
 	case "failing-undo":
 		m.thinned(4)
+	case "settled-apply", "settled-revert": // turn-apply and turn-revert end before each step of the turn in it
+		m.thinned(2)
 	}
 	all := m.everywhere(t)
 	m.sample(t, all, 1)
