@@ -34,6 +34,9 @@ func noteUntilOdd(app *env.App, posts []env.Post) error {
 	return tx.Commit()
 }
 
+// Of a row that the server refuses and a later one that the loop refuses, the loop's
+// answer would be told first; so that both never meet here, the server ignores them.
+//
 // want P3
 func handled(app *env.App, posts []env.Post, w http.ResponseWriter) {
 	tx, err := app.DB.Beginx()
@@ -47,7 +50,7 @@ func handled(app *env.App, posts []env.Post, w http.ResponseWriter) {
 			http.Error(w, "refused", http.StatusBadRequest)
 			return
 		}
-		_, err := tx.Exec("INSERT INTO likes (user_id, post_id, stars) VALUES (1, ?, 2)", posts[i].ID)
+		_, err := tx.Exec("INSERT IGNORE INTO likes (user_id, post_id, stars) VALUES (1, ?, 2)", posts[i].ID)
 		if err != nil {
 			log.Print(err)
 			http.Error(w, "insert", http.StatusInternalServerError)
