@@ -254,7 +254,10 @@ func overwrites(does *effects, t types.Type) bool {
 func (l *loop) toEnd() *Refusal { return l.ends(l.f.returnsError) }
 
 // ends refuses a loop that may end early but by a return that may.
-func (l *loop) ends(may func(*ast.ReturnStmt) bool) *Refusal {
+func (l *loop) ends(may func(*ast.ReturnStmt) bool) *Refusal { return l.endsBy(may, false) }
+
+// endsBy is ends for a loop that may be left by a break.
+func (l *loop) endsBy(may func(*ast.ReturnStmt) bool, breaks bool) *Refusal {
 	var out *Refusal
 	var look func(n ast.Node, inner bool)
 	look = func(n ast.Node, inner bool) {
@@ -268,7 +271,7 @@ func (l *loop) ends(may func(*ast.ReturnStmt) bool) *Refusal {
 					return false
 				}
 			case *ast.BranchStmt:
-				if m.Tok == token.GOTO || m.Label != nil || m.Tok == token.BREAK && !inner {
+				if m.Tok == token.GOTO || m.Label != nil || m.Tok == token.BREAK && !inner && !breaks {
 					out = refuse("end", "it may end early: %s in line %d", m.Tok, l.f.line(m.Pos()))
 				}
 			case *ast.ReturnStmt:

@@ -56,6 +56,8 @@ type insertLoop struct {
 	sql  *insert
 	stmt ast.Stmt    // that the call is in, of the loop's body
 	err  *ast.IfStmt // that looks at its error
+	// named are the values of a statement that names them; nil of others.
+	named []value
 }
 
 func (f *file) insertPlace(c *dbCall) *Place {
@@ -80,7 +82,7 @@ func (f *file) insertPlace(c *dbCall) *Place {
 }
 
 func (w *insertLoop) check() *Refusal {
-	for _, check := range []func() *Refusal{w.checkStatement, w.loop.toEnd, w.checkCalls, w.checkResult, w.checkValues, w.checkTransaction} {
+	for _, check := range []func() *Refusal{w.checkStatement, w.checkEnd, w.checkCalls, w.checkResult, w.checkValues, w.checkTransaction} {
 		if r := check(); r != nil {
 			return r
 		}
@@ -90,13 +92,15 @@ func (w *insertLoop) check() *Refusal {
 
 func (w *insertLoop) checkStatement() *Refusal {
 	if w.method == "NamedExec" {
-		return refuse("statement", "its values are named")
+		if r := w.unnamed(); r != nil {
+			return r
+		}
 	}
 	var why string
 	if w.sql, why = parseInsert(w.text); w.sql == nil {
 		return refuse("statement", "%s", why)
 	}
-	if w.spread || w.sql.params != len(w.args) || len(w.args) == 0 {
+	if n := len(w.values()); w.spread || w.sql.params != n || n == 0 {
 		return refuse("statement", "its placeholders and arguments do not go together one by one")
 	}
 	return nil
@@ -187,7 +191,7 @@ func (w *insertLoop) checkError(assign *ast.AssignStmt, name string) *Refusal {
 	if r != nil {
 		return r
 	}
-	if ret := last.(*ast.ReturnStmt); !w.tellsError(ret) {
+	if ret := last.(*ast.ReturnStmt); !w.tellsError(ret) && !w.rollsBackItself() && !w.rollsBackBefore(ret) {
 		return refuse("error", "an error ends the function as if there was none")
 	}
 	if assign.Tok == token.ASSIGN { // an error that outlives the loop
@@ -263,20 +267,6 @@ func (w *insertLoop) checkTransaction() *Refusal {
 	return refuse("transaction", "nothing rolls %s back when an insert fails", id.Name)
 }
 
-// checkState refuses a loop that changes what others see when the function ends with an
-// error: it would be changed for rows behind the one that failed, too.
-func (w *insertLoop) checkState(around ast.Node) *Refusal {
-	d, ok := enclosing[*ast.FuncDecl](w.f, w.call)
-	for v := range w.does.assigned {
-		local := v.Pos() >= around.Pos() && v.Pos() < around.End()
-		inDecl := ok && v.Pos() >= d.Pos() && v.Pos() < d.End()
-		if v.IsField() || v.Parent() == v.Pkg().Scope() || inDecl && !local {
-			return refuse("error", "the loop changes %s, which others may see after an error", v.Name())
-		}
-	}
-	return nil
-}
-
 func (f *file) callsRollback(n ast.Node, v *types.Var) bool {
 	found := false
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -306,16 +296,16 @@ func (w *insertLoop) checkSchema() *Refusal {
 
 // checkValues: what is kept until the statement runs is then what it was.
 func (w *insertLoop) checkValues() *Refusal {
-	for _, a := range w.args {
-		t := w.f.info().TypeOf(a)
+	for _, a := range w.values() {
+		t := a.kind
 		if b, ok := t.Underlying().(*types.Basic); ok && b.Kind() == types.UntypedNil {
 			continue
 		}
 		if _, ok := t.Underlying().(*types.Struct); ok && isPlain(t) && !named(t, "time", "Time") {
-			return refuse("values", "%s may be NULL, which a server without strict mode takes in one row otherwise than in several", short(w.f.text(a)))
+			return refuse("values", "%s may be NULL, which a server without strict mode takes in one row otherwise than in several", short(a.text))
 		}
 		if !isPlain(t) || types.IsInterface(t) {
-			return refuse("values", "%s is a %s, which may be changed before the statement runs", short(w.f.text(a)), w.f.typeName(t))
+			return refuse("values", "%s is a %s, which may be changed before the statement runs", short(a.text), w.f.typeName(t))
 		}
 	}
 	return nil
@@ -329,13 +319,13 @@ func (w *insertLoop) write() {
 	if l, ok := f.parents[outer].(*ast.LabeledStmt); ok {
 		outer = l
 	}
-	w.loop.gatherRows(at)
-	at.before(outer, fmt.Sprintf("%svar %s []%s // of %s, %d values each\n", in, args, f.anyText(), w.sql.table, len(w.args)))
-
 	var values []string
-	for _, a := range w.args {
-		values = append(values, f.text(a))
+	for _, a := range w.values() {
+		values = append(values, a.text)
 	}
+	w.loop.gatherRows(at)
+	at.before(outer, fmt.Sprintf("%svar %s []%s // of %s, %d values each\n", in, args, f.anyText(), w.sql.table, len(values)))
+
 	from, to := f.offset(w.stmt.Pos()), f.offset(w.err.End())
 	at.edits = append(at.edits, edit{from: from, to: to, text: fmt.Sprintf("%s = append(%s, %s)", args, args, strings.Join(values, ", "))})
 
@@ -346,12 +336,12 @@ func (w *insertLoop) write() {
 		row = text[w.sql.from : w.sql.to+1]
 	}
 	end := w.sql.from + len(row)
-	query := fmt.Sprintf("%s+%s.Repeat(%s, %s/%d-1)", literal(text[:end]), f.packageName("strings"), literal(", "+row), n, len(w.args))
+	query := fmt.Sprintf("%s+%s.Repeat(%s, %s/%d-1)", literal(text[:end]), f.packageName("strings"), literal(", "+row), n, len(values))
 	if rest := strings.TrimRight(text[end:], " \t\n;"); rest != "" {
 		query += "+" + literal(rest)
 	}
 	sel := w.call.Fun.(*ast.SelectorExpr)
-	call := f.text(sel) + "("
+	call := f.text(sel.X) + "." + strings.TrimPrefix(sel.Sel.Name, "Named") + "("
 	if w.ctx != nil {
 		call += f.text(w.ctx) + ", "
 	}
@@ -363,7 +353,7 @@ func (w *insertLoop) write() {
 	// The branch moves out of the loop, to the depth that it has there.
 	body = strings.ReplaceAll(body, "\n"+f.indent(w.err.Pos()), "\n"+in+"\t")
 	var b strings.Builder
-	fmt.Fprintf(&b, "%sfor len(%s) > 0 {\n%s\t%s := len(%s)\n%s\tif %s > %d*%d {\n%s\t\t%s = %d * %d\n%s\t}\n", in, args, in, n, args, in, n, mostRows, len(w.args), in, n, mostRows, len(w.args), in)
+	fmt.Fprintf(&b, "%sfor len(%s) > 0 {\n%s\t%s := len(%s)\n%s\tif %s > %d*%d {\n%s\t\t%s = %d * %d\n%s\t}\n", in, args, in, n, args, in, n, mostRows, len(values), in, n, mostRows, len(values), in)
 	if w.stmt == ast.Stmt(w.err) {
 		fmt.Fprintf(&b, "%s\tif %s; %s %s\n", in, head, f.text(w.err.Cond), body)
 	} else {

@@ -27,7 +27,7 @@ func (f *file) keyedPlace(c *dbCall) *Place {
 		return at.refused(why)
 	}
 	w := &keyedLoop{insertLoop: insertLoop{dbCall: c, f: f, at: at, loop: l, does: f.effectsOf(l.body, c.call)}}
-	for _, check := range []func() *Refusal{w.checkStatement, w.loop.toEnd, w.checkCalls, w.checkKey, w.checkTable, w.checkResult, w.checkValues, w.checkTransaction} {
+	for _, check := range []func() *Refusal{w.checkStatement, w.checkEnd, w.checkCalls, w.checkKey, w.checkTable, w.checkResult, w.checkValues, w.checkTransaction} {
 		if r := check(); r != nil {
 			return at.refused(r)
 		}

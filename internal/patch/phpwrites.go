@@ -142,8 +142,8 @@ func (w *phpChange) understand(verb string) *Refusal {
 		if verb == "INSERT" {
 			w.insert, why = parseInsert(r.text)
 		}
-		if w.insert != nil && w.insert.params != len(r.args) {
-			why = "its placeholders and values do not go together one by one"
+		if w.insert != nil && (w.insert.upserts || w.insert.params != len(r.args)) {
+			why = "it has ON DUPLICATE KEY, or its placeholders and values do not go together one by one"
 		}
 	} else if w.keyed, why = parseKeyed(r.text); w.keyed != nil && len(w.keyed.params) != len(r.args) {
 		why = "its placeholders and values do not go together one by one"

@@ -307,6 +307,7 @@ type insert struct {
 	columns  []string
 	params   int
 	from, to int // of the row, "(?, ?)"
+	upserts  bool
 }
 
 // parseInsert understands an INSERT of one row; the reason says what it does not.
@@ -360,11 +361,11 @@ func parseInsert(text string) (*insert, string) {
 		}
 	}
 	in.to = p.peek().to
-	if !p.take(")") || p.at < len(ws) {
-		if p.at < len(ws) && p.peek().is("ON") {
-			return nil, "it has ON DUPLICATE KEY"
-		}
+	if !p.take(")") || p.at < len(ws) && !p.peek().is("ON") {
 		return nil, "its VALUES are not one row"
+	}
+	if in.upserts = p.at < len(ws); in.upserts && !p.takesValues() {
+		return nil, "it has ON DUPLICATE KEY with more than `column = VALUES(column)`"
 	}
 	return in, ""
 }

@@ -3,6 +3,8 @@ package inserts
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"net/http/httptest"
 
 	"github.com/jmoiron/sqlx"
 
@@ -45,6 +47,45 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 		}
 		return nil, mark(app, ids)
 	},
+	"noteUntilOdd": func(app *env.App, posts []env.Post) (any, error) { return nil, noteUntilOdd(app, posts) },
+	"handled": func(app *env.App, posts []env.Post) (any, error) {
+		w := httptest.NewRecorder()
+		handled(app, posts, w)
+		return fmt.Sprint(w.Code, w.Body), nil
+	},
+	"firstNotes":  func(app *env.App, posts []env.Post) (any, error) { return firstNotes(app, posts, 5) },
+	"upsertLikes": func(app *env.App, posts []env.Post) (any, error) { return nil, upsertLikes(app, posts) },
+	"namedNotes": func(app *env.App, posts []env.Post) (any, error) {
+		return nil, namedNotes(context.Background(), app, posts)
+	},
+	"namedRows": func(app *env.App, posts []env.Post) (any, error) {
+		var notes []note
+		for _, p := range posts {
+			notes = append(notes, note{1, p.ID, p.Title, p.Seen})
+		}
+		tx, err := app.DB.Beginx()
+		if err != nil {
+			return nil, err
+		}
+		return nil, end(tx, namedRows(tx, notes))
+	},
+	"namedPointers": func(app *env.App, posts []env.Post) (any, error) {
+		tx, err := app.DB.Beginx()
+		if err != nil {
+			return nil, err
+		}
+		out, err := namedPointers(tx, posts)
+		return out, end(tx, err)
+	},
+	"fromLines": func(app *env.App, posts []env.Post) (any, error) { return nil, fromLines(app, posts) },
+	"upserts":   inTx(func(tx *sql.Tx, posts []env.Post) (any, error) { return nil, upserts(tx, posts) }),
+	"untilFive": inTx(func(tx *sql.Tx, posts []env.Post) (any, error) {
+		var ids []int64
+		for _, p := range posts {
+			ids = append(ids, p.ID)
+		}
+		return nil, untilFive(tx, ids)
+	}),
 	"twoLoops": inTx(func(tx *sql.Tx, posts []env.Post) (any, error) { return nil, twoLoops(tx, posts) }),
 }
 

@@ -73,3 +73,18 @@ func collide(tx *sql.Tx, posts []env.Post) error {
 	}
 	return nil
 }
+
+// Those until then.
+//
+// want P4
+func untilFive(tx *sql.Tx, ids []int64) error {
+	for _, id := range ids {
+		if id == 5 {
+			break
+		}
+		if _, err := tx.Exec("DELETE FROM notes WHERE post_id = ?", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -140,19 +140,6 @@ func deletesAtOnce(app *env.App, ids []int64) error {
 	return nil
 }
 
-// want P4 refused: end
-func untilFive(tx *sql.Tx, ids []int64) error {
-	for _, id := range ids {
-		if id == 5 {
-			break
-		}
-		if _, err := tx.Exec("DELETE FROM notes WHERE post_id = ?", id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // want P4 refused: writes
 func tree(tx *sql.Tx, ids []int64) error {
 	for _, id := range ids {
