@@ -363,6 +363,6 @@ func (w *insertLoop) write() {
 	at.after(w.loop.node, b.String())
 	at.imports = append(at.imports, "strings")
 	at.Subject = fmt.Sprintf("Insert the rows of %s together in %s", w.sql.table, f.function(w.call))
-	at.Body = fmt.Sprintf("The loop in %s sent one INSERT to %s for each %s, a round trip each. It now gathers their values, and statements of up to %d rows insert them after it, in the same order and in the same transaction. An error ends the function as before, and the transaction with it; what the loop did before one was met is rolled back, as it was.",
+	at.Body = fmt.Sprintf("The loop in %s sent one INSERT to %s for each %s, a round trip each. It now gathers their values, and statements of up to %d rows insert them after it, in the same order and in the same transaction. An error ends the function as before, and the transaction with it; what the loop did before one was met is rolled back, as it was. Where the loop refuses one row and the database an earlier one, it is the loop's error that is told now.",
 		f.function(w.call), w.sql.table, w.loop.elements(), mostRows)
 }

@@ -140,7 +140,7 @@ func (w *keyedLoop) write() {
 	at.imports = append(at.imports, "strings")
 	verb := map[string]string{"UPDATE": "Change", "DELETE": "Delete"}[w.sql.verb]
 	at.Subject = fmt.Sprintf("%s the rows of %s together in %s", verb, w.sql.table, f.function(w.call))
-	at.Body = fmt.Sprintf("The loop in %s sent one %s to %s for each %s, a round trip each. It now gathers the keys, and statements with IN of up to %d of them follow it, in the same transaction. Each gives every row the same values, so neither their order nor a key that comes twice matters. An error ends the function as before, and the transaction with it.",
+	at.Body = fmt.Sprintf("The loop in %s sent one %s to %s for each %s, a round trip each. It now gathers the keys, and statements with IN of up to %d of them follow it, in the same transaction. Each gives every row the same values, so neither their order nor a key that comes twice matters. An error ends the function as before, and the transaction with it. Where the loop refuses one row and the database an earlier one, it is the loop's error that is told now.",
 		f.function(w.call), w.sql.verb, w.sql.table, w.loop.elements(), mostKeys)
 }
 
