@@ -107,33 +107,12 @@ func aliases(lines [][]byte) (found map[string]place, notes []string) {
 	return found, notes
 }
 
-// add notes a line's pairs: JSON, LTSV, or names with values.
+// add notes a line's pairs.
 func (a *labelled) add(line []byte) {
 	if a.values == nil {
 		a.values = map[string][]string{}
 	}
-	pairs := map[string]string{}
-	places := jsonPlaces
-	s := scanner{b: bytes.Clone(line), e: &Entry{}, c: &clock{}, marks: pairs}
-	if s.opens(); s.peek() != '{' || !s.value(0) {
-		clear(pairs)
-		places = ltsvPlaces
-		for pair := range bytes.SplitSeq(line, []byte("\t")) {
-			if label, value, ok := bytes.Cut(pair, []byte(":")); ok && isKey(label) {
-				pairs[string(label)] = string(value)
-			}
-		}
-		if len(pairs) < leastPairs {
-			clear(pairs)
-			places = lineKeys
-			tokens, _ := split(line, nil)
-			for i := range tokens {
-				if t := &tokens[i]; t.key != nil {
-					pairs[string(t.key)] = string(t.value)
-				}
-			}
-		}
-	}
+	pairs, places := pairsOf(line)
 	if len(pairs) < leastPairs {
 		return
 	}
@@ -145,6 +124,43 @@ func (a *labelled) add(line []byte) {
 			a.values[label] = append(a.values[label], value)
 		}
 	}
+}
+
+// pairsOf are a line's labels with their values, and the places of its form: JSON, LTSV, or
+// names with values.
+func pairsOf(line []byte) (pairs map[string]string, places map[string]place) {
+	pairs = map[string]string{}
+	s := scanner{b: bytes.Clone(line), e: &Entry{}, c: &clock{}, marks: pairs}
+	if s.opens(); s.peek() == '{' && s.value(0) {
+		return pairs, jsonPlaces
+	}
+	if pairs = ltsvPairs(line); len(pairs) >= leastPairs {
+		return pairs, ltsvPlaces
+	}
+	return namedPairs(line), lineKeys
+}
+
+// ltsvPairs are the labels and values that a colon joins, between tabs.
+func ltsvPairs(line []byte) map[string]string {
+	pairs := map[string]string{}
+	for pair := range bytes.SplitSeq(line, []byte("\t")) {
+		if label, value, ok := bytes.Cut(pair, []byte(":")); ok && isKey(label) {
+			pairs[string(label)] = string(value)
+		}
+	}
+	return pairs
+}
+
+// namedPairs are the values of a line that have a name.
+func namedPairs(line []byte) map[string]string {
+	pairs := map[string]string{}
+	tokens, _ := split(line, nil)
+	for i := range tokens {
+		if t := &tokens[i]; t.key != nil {
+			pairs[string(t.key)] = string(t.value)
+		}
+	}
+	return pairs
 }
 
 // leastPairs of a line of labelled values.
@@ -221,31 +237,64 @@ func (r *role) distance(label string) int {
 	name := strings.ReplaceAll(snake([]byte(label)), ".", "_")
 	short := name
 	if at := strings.LastIndexByte(label, '.'); at > 0 {
-		for parent := range strings.SplitSeq(label[:at], ".") {
-			if !parents[strings.ToLower(parent)] {
-				return maxDistance + 1
-			}
+		if !withinParents(label[:at]) {
+			return maxDistance + 1
 		}
 		short = snake([]byte(label[at+1:]))
 	}
-	for word := range strings.SplitSeq(name, "_") {
-		if slices.Contains(r.not, word) && !slices.Contains(r.names, short) || slices.Contains(r.not, word) && r.place.kind == kindBytes {
-			return maxDistance + 1
-		}
+	if r.excludes(name, short) {
+		return maxDistance + 1
 	}
 	if r.place.kind == kindRequestTime {
 		if _, ok := unitNames[short]; ok { // {"ms": 12}
 			return 1
 		}
-		if at := strings.LastIndexByte(short, '_'); at > 0 {
-			if _, ok := unitNames[short[at+1:]]; ok {
-				short = short[:at]
-			}
+		short = withoutUnit(short)
+	}
+	return r.nearest(name, short)
+}
+
+// withinParents: each of the objects that a label stands in, joined by dots, is one of
+// parents.
+func withinParents(objects string) bool {
+	for parent := range strings.SplitSeq(objects, ".") {
+		if !parents[strings.ToLower(parent)] {
+			return false
 		}
 	}
+	return true
+}
+
+// excludes: a word of the name says that it is something else. A short name that is one of
+// the role's counts more than that, but for sizes: request.size is not the answer's.
+func (r *role) excludes(name, short string) bool {
+	if r.place.kind != kindBytes && slices.Contains(r.names, short) {
+		return false
+	}
+	for word := range strings.SplitSeq(name, "_") {
+		if slices.Contains(r.not, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutUnit cuts the unit off that a name ends with: duration_ms.
+func withoutUnit(name string) string {
+	if at := strings.LastIndexByte(name, '_'); at > 0 {
+		if _, ok := unitNames[name[at+1:]]; ok {
+			return name[:at]
+		}
+	}
+	return name
+}
+
+// nearest is the least distance of some spellings to the role's names; above maxDistance:
+// none is near.
+func (r *role) nearest(spellings ...string) int {
 	best := maxDistance + 1
 	for _, want := range r.names {
-		for _, got := range []string{name, short} {
+		for _, got := range spellings {
 			if strings.ReplaceAll(got, "_", "") == strings.ReplaceAll(want, "_", "") {
 				return 0
 			}

@@ -134,19 +134,8 @@ const dateJoins = "/-."
 
 // date reads the day, month and year, in any order that tells which is which.
 func (d *dateReader) date() bool {
-	if d.monthWord() { // Aug 19, 2021; Aug 19 without a year, or with one behind the time
-		if !d.skip(dateJoins) || !d.day() {
-			return false
-		}
-		before := d.at
-		if d.skip(dateJoins + ",") {
-			if year, n := d.number(4); n == 4 && !isDigit(d.peek(0)) {
-				d.p.year = year
-				return true
-			}
-			d.at = before
-		}
-		return true
+	if d.monthWord() {
+		return d.afterMonth()
 	}
 	first, n := d.number(8)
 	if n == 8 { // 20210819
@@ -190,6 +179,23 @@ func (d *dateReader) date() bool {
 	}
 	d.p.year = year
 	return d.numbers(first, second, joins)
+}
+
+// afterMonth reads the day behind a month's name, and the year if it is next: Aug 19, 2021;
+// Aug 19 without a year, or with one behind the time.
+func (d *dateReader) afterMonth() bool {
+	if !d.skip(dateJoins) || !d.day() {
+		return false
+	}
+	before := d.at
+	if d.skip(dateJoins + ",") {
+		if year, n := d.number(4); n == 4 && !isDigit(d.peek(0)) {
+			d.p.year = year
+			return true
+		}
+		d.at = before
+	}
+	return true
 }
 
 // numbers tells the day and the month of 19.08.2021 and 19/08/2021.

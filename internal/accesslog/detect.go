@@ -56,7 +56,7 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 		return f, nil
 	}
 	within := lines
-	if inner, opened := unwrapAll(lines); opened*2 >= len(lines) && len(inner) > 0 {
+	if inner := mostWithin(lines); inner != nil {
 		within = inner
 	}
 	names, notes := aliases(within)
@@ -77,15 +77,11 @@ func detectIn(head []byte, lines [][]byte, t Times, names map[string]place) (*Fo
 	if err != nil {
 		return nil, err
 	}
-	for i, c := range candidates {
-		if names != nil && c.ops == nil && c.parse != nil && c.retimed == nil {
-			one := *c
-			one.aliases = names
-			candidates[i] = &one
-		}
+	if names != nil {
+		alias(candidates, names)
 	}
 	best := bestOf(candidates, lines)
-	if inner, opened := unwrapAll(lines); opened*2 >= len(lines) && len(inner) > 0 {
+	if inner := mostWithin(lines); inner != nil {
 		within := bestOf(candidates, inner)
 		if within.dated == 0 {
 			within.dated = archived(lines)
@@ -113,16 +109,7 @@ func detectIn(head []byte, lines [][]byte, t Times, names map[string]place) (*Fo
 	f.wrapped = best.wrapped
 	f.findOrder(lines)
 	f.aliases = names
-	for _, other := range []*Format{Line(), JSON(), LTSV(), HAProxy()} {
-		if other.Name != best.format.Name && !(other.Name == "json" && best.format.isDialect()) {
-			if other.retimed != nil && t.given() {
-				if other, err = other.retimed(t); err != nil {
-					continue
-				}
-			}
-			f.others = append(f.others, other)
-		}
-	}
+	f.others = append(f.others, best.format.besides(t)...)
 	if f.setTimes(t, lines); t.Field != "" && t.Field != noTimes && !f.fieldFound {
 		return nil, &FieldError{Field: t.Field}
 	}
@@ -130,6 +117,34 @@ func detectIn(head []byte, lines [][]byte, t Times, names map[string]place) (*Fo
 		f.Name = lineNameOf(lines)
 	}
 	return &f, nil
+}
+
+// alias gives those of the formats that read labels the places of some.
+func alias(formats []*Format, names map[string]place) {
+	for i, f := range formats {
+		if f.ops == nil && f.parse != nil && f.retimed == nil {
+			one := *f
+			one.aliases = names
+			formats[i] = &one
+		}
+	}
+}
+
+// besides are the formats that read lines which differ from those of f.
+func (f *Format) besides(t Times) (others []*Format) {
+	for _, other := range []*Format{Line(), JSON(), LTSV(), HAProxy()} {
+		if other.Name == f.Name || other.Name == "json" && f.isDialect() {
+			continue
+		}
+		if other.retimed != nil && t.given() {
+			var err error
+			if other, err = other.retimed(t); err != nil {
+				continue
+			}
+		}
+		others = append(others, other)
+	}
+	return others
 }
 
 // FieldError says that the log has no such field.
@@ -270,21 +285,6 @@ func (f *Format) outdone(n, lenient found) bool {
 		return n.timed > lenient.timed || lenient.timed > 2*n.timed
 	}
 	return n.read <= lenient.read && lenient.timed > 2*n.timed
-}
-
-// unwrapAll takes lines out of their envelopes and leaves out those that hold
-// nothing; opened is how many had an envelope.
-func unwrapAll(lines [][]byte) (out [][]byte, opened int) {
-	for _, line := range lines {
-		inner, names := unwrap(bytes.Clone(line), make([]string, 0, maxEnvelopes))
-		if len(names) > 0 {
-			opened++
-		}
-		if len(inner) > 0 {
-			out = append(out, inner)
-		}
-	}
-	return out, opened
 }
 
 // lineNameOf says what most lines look like.

@@ -257,16 +257,7 @@ func (l *lineReader) keyed() {
 		if t.form != 0 {
 			v = bytes.TrimSpace(decode(v)) // some pad their times
 		}
-		p, ok := lineKeys[snake(t.key)]
-		if string(t.key) == "D" {
-			p, ok = apacheD, true
-		}
-		if !ok {
-			p, ok = l.c.aliases[string(t.key)]
-		}
-		if !ok {
-			p = l.c.placeOf(t.key)
-		}
+		p := l.placeOf(t.key)
 		switch p.kind {
 		case kindRequest:
 			if l.request < 0 && isRequest(v) {
@@ -283,6 +274,21 @@ func (l *lineReader) keyed() {
 			l.status = i
 		}
 	}
+}
+
+// placeOf a name: the line's own tables know it, or the log's other lines, or it is a
+// variable's or a time's.
+func (l *lineReader) placeOf(key []byte) place {
+	if string(key) == "D" {
+		return apacheD
+	}
+	if p, ok := lineKeys[snake(key)]; ok {
+		return p
+	}
+	if p, ok := l.c.aliases[string(key)]; ok {
+		return p
+	}
+	return l.c.placeOf(key)
 }
 
 // apacheD is D=14529: Apache's manual of mod_headers has "D=%D t=%t" as the example.

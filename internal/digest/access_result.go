@@ -163,26 +163,8 @@ func (run *accessRun) routes(slots []*slot, a *Access) []Route {
 	o := run.o.Routes
 	o.Patterns = nil
 	learnt := learnRoutes(o, slots)
-	sums := map[routeName]*slot{}
 	routeOf := func(s *slot) string { return printable([]byte(learnt.Route(s.learnt())), maxRouteName) }
-	dispatch := run.dispatchers(slots, routeOf)
-	for _, s := range slots {
-		if s.count == 0 { // its path was asked for operations alone
-			continue
-		}
-		name := routeName{s.method, s.route}
-		if s.path != "" {
-			name.route = routeOf(s)
-			if asked := accesslog.OperationOf(s.asked, dispatch[name.route]); asked != "" {
-				name.route += "?" + asked
-			}
-		}
-		if into := sums[name]; into != nil {
-			into.merge(s)
-		} else {
-			sums[name] = s
-		}
-	}
+	sums := sumRoutes(slots, routeOf, run.dispatchers(slots, routeOf))
 	type named struct {
 		routeName
 		*slot
@@ -221,6 +203,30 @@ func (run *accessRun) routes(slots []*slot, a *Access) []Route {
 		out = append(out, r)
 	}
 	return out
+}
+
+// sumRoutes joins the slots of one route; an address that a parameter dispatches is a route
+// for each operation.
+func sumRoutes(slots []*slot, routeOf func(*slot) string, dispatch map[string][]string) map[routeName]*slot {
+	sums := map[routeName]*slot{}
+	for _, s := range slots {
+		if s.count == 0 { // its path was asked for operations alone
+			continue
+		}
+		name := routeName{s.method, s.route}
+		if s.path != "" {
+			name.route = routeOf(s)
+			if asked := accesslog.OperationOf(s.asked, dispatch[name.route]); asked != "" {
+				name.route += "?" + asked
+			}
+		}
+		if into := sums[name]; into != nil {
+			into.merge(s)
+		} else {
+			sums[name] = s
+		}
+	}
+	return sums
 }
 
 // maxRouteName bytes are shown; nginx takes request lines of 8 KB.

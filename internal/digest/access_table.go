@@ -231,27 +231,16 @@ func (t *slotTable) fold() {
 		if s.count == 0 { // a path that is asked for operations alone
 			continue
 		}
-		method, shape := s.method, s.route
+		shape := s.route
 		if s.path != "" {
 			shape = name(s)
 		}
-		key, asked := method+" "+shape, ""
-		if d := dispatch[shape]; s.asked != "" && d != nil {
-			if asked = accesslog.OperationOf(s.asked, d.Known()); asked != "" {
-				key += operationMark + asked
-			}
-		}
-		if s.path == "" {
-			key = s.key
-		}
+		key, asked := s.folded(shape, dispatch[shape])
 		into := t.find([]byte(key))
 		// Half of the room is for what comes.
 		if into == nil && t.count >= t.limit/2 && s.path != "" {
 			t.evicted++
-			key = otherMethod + " " + othersRoute
-			if into = t.find([]byte(key)); into == nil {
-				into = t.insert(&slot{key: key, method: otherMethod, route: othersRoute, at: s.at, example: s.example, varies: true})
-			}
+			into = t.others(s)
 		}
 		if into != nil {
 			into.merge(s)
@@ -266,6 +255,30 @@ func (t *slotTable) fold() {
 		t.insert(&n)
 	}
 	t.keepDispatch(slots, name)
+}
+
+// folded is the key of a slot whose path has become a shape, and the operation that it is
+// still told apart by.
+func (s *slot) folded(shape string, d *accesslog.Dispatch) (key, asked string) {
+	key = s.method + " " + shape
+	if s.asked != "" && d != nil {
+		if asked = accesslog.OperationOf(s.asked, d.Known()); asked != "" {
+			key += operationMark + asked
+		}
+	}
+	if s.path == "" {
+		key = s.key
+	}
+	return key, asked
+}
+
+// others is the slot for those that find no room, as s, the first of them.
+func (t *slotTable) others(s *slot) *slot {
+	key := otherMethod + " " + othersRoute
+	if into := t.find([]byte(key)); into != nil {
+		return into
+	}
+	return t.insert(&slot{key: key, method: otherMethod, route: othersRoute, at: s.at, example: s.example, varies: true})
 }
 
 // learnRoutes teaches the shapes of slots.
