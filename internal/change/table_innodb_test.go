@@ -18,9 +18,10 @@ func TestTableOfManyRows(t *testing.T) {
 		l.exec(t, "CREATE OR REPLACE TABLE shop."+table+" (id INT UNSIGNED NOT NULL AUTO_INCREMENT, name VARCHAR(40) NOT NULL DEFAULT '', body TEXT, n INT, UNIQUE KEY name (name), KEY n (n), PRIMARY KEY (id)) ENGINE=MyISAM"+options,
 			"INSERT INTO shop."+table+" (name, body, n) SELECT CONCAT('n', seq), REPEAT('x', seq MOD 50), seq MOD 7 FROM shop.seq_1_to_3000")
 	}
-	l.exec(t, "CREATE OR REPLACE TABLE shop.words (id INT PRIMARY KEY, body TEXT, FULLTEXT KEY (body)) ENGINE=MyISAM")
+	l.exec(t, "CREATE OR REPLACE TABLE shop.words (id INT PRIMARY KEY, n INT, body TEXT, name VARCHAR(9), FULLTEXT KEY body (body), KEY n (n), FULLTEXT KEY both_of (name, body)) ENGINE=MyISAM",
+		"INSERT INTO shop.words SELECT seq, seq MOD 7, REPEAT('word ', seq MOD 9), '' FROM shop.seq_1_to_3000", "CREATE OR REPLACE TABLE shop.places (id INT PRIMARY KEY, p POINT NOT NULL, SPATIAL KEY (p)) ENGINE=MyISAM")
 	x := l.open(t)
-	for _, table := range []string{"plain", "optioned"} {
+	for _, table := range []string{"plain", "optioned", "words"} {
 		seen := func() string {
 			return l.ask(t, "SHOW CREATE TABLE shop."+table) + l.ask(t, "SELECT CONCAT(COUNT(*), ' ', SUM(CRC32(CONCAT_WS(',', id, name, body, n)))) FROM shop."+table)
 		}
@@ -41,7 +42,8 @@ func TestTableOfManyRows(t *testing.T) {
 		_, err := x.Apply(t.Context(), Intent{Title: "t", Changes: []Change{c}})
 		return err
 	}
-	wantText(t, apply(engine("words", "MyISAM", "InnoDB")), "fulltext")
+	wantText(t, apply(engine("places", "MyISAM", "InnoDB")), "spatial")
+	wantText(t, apply(engine("words", "MyISAM", "Aria")), "fulltext")
 	wantText(t, apply(engine("plain", "MyISAM", "Aria")), "more than 1000 rows")
 	// Where people use the system, a table is small, or left alone.
 	x.options.Stack.Regulation.Production = true

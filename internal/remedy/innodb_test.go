@@ -61,6 +61,12 @@ func TestRowLocksRefusals(t *testing.T) {
 			}
 		}
 	}
+	indexed := func(x *evidence.Table) {
+		x.Indexes = append(x.Indexes, evidence.TableIndex{Name: "body", Columns: []string{"body"}, Type: "FULLTEXT"})
+	}
+	unused := remedytest.Want(t, forumWorld(table("posts", indexed)), "mariadb.innodb")
+	remedytest.Has(t, unused.Why, "forum.posts has an index of words (body), by which no statement of the run searched")
+	remedytest.HasNot(t, unused.Why, "stays, because")
 	for _, c := range []struct {
 		name   string
 		change func(*remedy.Input)
@@ -68,9 +74,10 @@ func TestRowLocksRefusals(t *testing.T) {
 	}{
 		{"large", table("posts", func(x *evidence.Table) { x.IndexBytes = 400 << 20 }), "forum.posts stays, because its 600 MiB"},
 		{"people use it", func(in *remedy.Input) { in.Stack.Regulation.Production = true }, "forum.posts stays, because its 200 MiB"},
-		{"words", table("posts", func(x *evidence.Table) {
-			x.Indexes = append(x.Indexes, evidence.TableIndex{Name: "body", Columns: []string{"body"}, Type: "FULLTEXT"})
-		}), "index of fulltext kind"},
+		{"words", func(in *remedy.Input) {
+			table("posts", indexed)(in)
+			in.Evidence.Statements = append(in.Evidence.Statements, evidence.Statement{Service: "db", Schema: "forum", Fingerprint: "SELECT id FROM posts WHERE MATCH (body) AGAINST (?)", Count: 9, Total: time.Second})
+		}, "forum.posts stays, because it is searched by an index of words"},
 		{"triggers", table("users", func(x *evidence.Table) { x.Triggers = 1 }), "forum.users stays, because it has triggers"},
 	} {
 		p := remedytest.Want(t, forumWorld(c.change), "mariadb.innodb")

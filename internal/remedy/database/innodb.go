@@ -2,6 +2,7 @@ package database
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,6 +57,9 @@ func planInnoDB(in planning.Input, f diagnose.Finding) ([]planning.Plan, error) 
 			Table: &change.Table{Schema: t.Schema, Name: t.Name, Engine: "InnoDB", Before: t.Engine}}
 		c.Command = c.SQL()
 		changes, names, bytes = append(changes, c), append(names, name), bytes+t.DataBytes+t.IndexBytes
+		if told := words(t); told != "" {
+			notes = append(notes, told)
+		}
 	}
 	if len(changes) == 0 {
 		return nil, fmt.Errorf("%s: %s", f.Service, strings.Join(notes, "; "))
@@ -109,8 +113,30 @@ func (v view) staysMyISAM(t *evidence.Table) string {
 		return "it has triggers"
 	}
 	for _, x := range t.Indexes {
-		if strings.EqualFold(x.Type, "FULLTEXT") || strings.EqualFold(x.Type, "SPATIAL") {
-			return "it has an index of " + strings.ToLower(x.Type) + " kind, which finds other rows in another engine"
+		switch {
+		case strings.EqualFold(x.Type, "SPATIAL"):
+			return "it has an index of places"
+		case strings.EqualFold(x.Type, "FULLTEXT") && v.matched(t):
+			return "it is searched by an index of words, which finds other rows in another engine"
+		}
+	}
+	return ""
+}
+
+// matched reports whether a statement of the run searches a table by an index of words.
+func (v view) matched(t *evidence.Table) bool {
+	return slices.ContainsFunc(v.in.Evidence.Statements, func(s evidence.Statement) bool {
+		return s.Service == v.svc.Name && matches.MatchString(s.Fingerprint) && mentions(s, t)
+	})
+}
+
+var matches = lazyregexp.New(`(?i)\bMATCH\s*\(`)
+
+// words says what else changes where a table has an index of words; "" if it has none.
+func words(t *evidence.Table) string {
+	for _, x := range t.Indexes {
+		if strings.EqualFold(x.Type, "FULLTEXT") {
+			return fmt.Sprintf("%s.%s has an index of words (%s), by which no statement of the run searched: InnoDB leaves other words out (shorter than innodb_ft_min_token_size, and its own stop words), so MATCH … AGAINST finds other rows", t.Schema, t.Name, x.Name)
 		}
 	}
 	return ""
