@@ -22,7 +22,7 @@ const (
 	KindLink     Kind = "link"     // make or remove one symbolic link
 	KindVariable Kind = "variable" // a server variable at run time (SET GLOBAL)
 	KindIndex    Kind = "index"    // create or drop one index
-	KindTable    Kind = "table"    // the storage engine of one small table
+	KindTable    Kind = "table"    // the storage engine of one table, small or meant for InnoDB
 	KindExec     Kind = "exec"     // a pair of commands, apply and undo
 	KindRestart  Kind = "restart"  // activate a service though no file changed
 	KindSysctl   Kind = "sysctl"   // a kernel setting at run time

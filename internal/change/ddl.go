@@ -95,8 +95,8 @@ func (w *work) bounds(ctx context.Context, s *session) (undo func(), err error) 
 // "InnoDB Online DDL Operations with the INPLACE Alter Algorithm"; MySQL manual,
 // "Online DDL Operations").
 func (w *work) alterOnce(ctx context.Context, s *session, statement string, l locking) error {
-	// Another engine means a copy, whatever one asks for, and is for few rows
-	// only (see tableAct.refuses); and MariaDB's DROP INDEX takes no ALGORITHM: it
+	// Another engine means a copy, whatever one asks for, and is for few rows, or
+	// for tables that tableAct.refuses lets through; and MariaDB's DROP INDEX takes no ALGORITHM: it
 	// is in place wherever the engine can (see indexAct.dropLocks).
 	if w.c.Kind == KindTable || strings.HasPrefix(statement, "DROP INDEX") {
 		_, err := s.conn.ExecContext(ctx, statement)
