@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"kasoku/internal/change"
 	"kasoku/internal/stack"
 )
 
@@ -77,45 +75,23 @@ func (b *Bench) unload(ctx context.Context) (whom string, err error) {
 	if b.Instruments.restarts == nil || b.Instruments.exec == nil {
 		return "", nil
 	}
-	restarts, _ := b.restartsOf(b.applications())
+	restarts, _ := b.restartsOf(slices.DeleteFunc(appServers(b.Stack), func(name string) bool {
+		return filepath.Base(b.Stack.Service(name).Binary) == "java"
+	}))
 	if len(restarts) == 0 {
 		return "", nil
 	}
-	var names []string
-	for _, c := range restarts {
-		names = append(names, c.Service)
-	}
-	whom = strings.Join(names, ", ")
-	exec := b.Instruments.exec
-	pending := len(exec.Pending())
-	tx, err := exec.Apply(ctx, change.Intent{Title: "Restart " + whom + ", which answers what nobody waits for", Session: b.Stamp.Session, Changes: restarts})
-	if err != nil {
-		if len(exec.Pending()) > pending || ctx.Err() != nil {
-			return "", err
-		}
-		b.note(fmt.Sprintf("%s could not be restarted, which would have ended what was left of an earlier run: %v", whom, err))
+	whom = servicesOf(restarts)
+	failed, err := b.restartNow(ctx, b.Instruments.exec, "Restart "+whom+", which answers what nobody waits for", restarts)
+	switch {
+	case err != nil:
+		return "", err
+	case failed != nil:
+		b.note(fmt.Sprintf("%s could not be restarted, which would have ended what was left of an earlier run: %v", whom, failed))
 		return "", nil
 	}
 	b.disturbance.unhelped = false
-	return whom, exec.Keep(ctx, tx.ID)
-}
-
-// applications are the services that run applications, but for those in Java.
-func (b *Bench) applications() (names []string) {
-	for i := range b.Stack.Services {
-		svc := &b.Stack.Services[i]
-		name := svc.Name
-		switch {
-		case svc.RunsIn != "":
-			name = svc.RunsIn
-		case svc.Kind != stack.App && svc.Kind != stack.PHPFPM:
-			continue
-		}
-		if in := b.Stack.Service(name); in != nil && filepath.Base(in.Binary) != "java" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return whom, nil
 }
 
 // cpus of all hosts of the stack, as the last run saw them; 1 for each host before.

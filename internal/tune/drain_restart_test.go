@@ -3,11 +3,13 @@ package tune
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"kasoku/internal/change"
 	"kasoku/internal/foreign"
+	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
 )
@@ -96,13 +98,49 @@ func TestRestartInPlaceOfWaiting(t *testing.T) {
 	}
 }
 
+// A backlog may be there while a change is on trial: that one stays pending, is taken back as
+// ever, and the restart is no change that undo would take back.
+func TestRestartBesideAChangeOnTrial(t *testing.T) {
+	v := newVirtual(t, knob{name: "better", factor: 1.2, bound: 2})
+	tu, in := v.looked()
+	tu.Bench.Instruments.exec = tu.Exec
+	tu.Bench.Instruments.restarts = func() ([]change.Change, []store.NotRestarted) {
+		return []change.Change{{Kind: change.KindRestart, Host: "local", Service: "app", Activate: change.Restart}}, nil
+	}
+	v.stack.Services[0].RunsIn = ""
+	control := &starts{do: func() error { return nil }}
+	v.control = control
+	before := v.text()
+	tx, err := tu.Exec.Apply(t.Context(), change.Intent{Title: "t", Changes: remedy.PlanAll(in).Plans[0].Changes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whom, err := tu.Bench.unload(t.Context())
+	if err != nil || whom != "app" || control.n != 1 || len(tu.Exec.Pending()) != 1 || v.on() != "better" {
+		t.Fatalf("restarted %q, %d times, %v; %d pending, on: %q", whom, control.n, err, len(tu.Exec.Pending()), v.on())
+	}
+	if err := tu.Exec.Revert(t.Context(), tx.ID); err != nil || v.text() != before {
+		t.Errorf("%v; it is %q", err, v.text())
+	}
+	if kept := slices.DeleteFunc(tu.Exec.History(), func(x change.Tx) bool { return !x.InForce() }); len(kept) > 0 {
+		t.Errorf("in force: %+v", kept)
+	}
+}
+
 // What applications run in is restarted, but a Java program, which is slow at first, is not.
 func TestWhoIsRestartedInPlaceOfWaiting(t *testing.T) {
-	b := &Bench{Stack: &stack.Stack{Services: []stack.Service{
+	st := &stack.Stack{Services: []stack.Service{
 		{Name: "front", Kind: stack.Nginx}, {Name: "fpm", Kind: stack.PHPFPM}, {Name: "blog", Kind: stack.App, RunsIn: "fpm"},
 		{Name: "wiki", Kind: stack.App, RunsIn: "httpd"}, {Name: "httpd", Kind: stack.Apache}, {Name: "api", Kind: stack.App, Binary: "/usr/bin/node"},
-		{Name: "shop", Kind: stack.App, Binary: "/usr/lib/jvm/java-17/bin/java"}, {Name: "db", Kind: stack.MariaDB}}}}
-	if got := strings.Join(b.applications(), " "); got != "fpm httpd api" {
-		t.Errorf("restarted are %q", got)
+		{Name: "shop", Kind: stack.App, Binary: "/usr/lib/jvm/java-17/bin/java"}, {Name: "db", Kind: stack.MariaDB}}}
+	if got := strings.Join(appServers(st), " "); got != "fpm httpd api shop" {
+		t.Errorf("applications run in %q", got)
+	}
+	v := newVirtual(t)
+	tu := v.tuner()
+	v.stack.Services = []stack.Service{{Name: "shop", Kind: stack.App, Binary: "/usr/lib/jvm/java-17/bin/java"}}
+	tu.Bench.Instruments.exec, tu.Bench.Instruments.restarts = tu.Exec, tu.restartable
+	if whom, err := tu.Bench.unload(t.Context()); whom != "" || err != nil || !tu.Bench.disturbance.unhelped {
+		t.Errorf("restarted %q, %v", whom, err)
 	}
 }

@@ -34,22 +34,13 @@ func (b *Bench) reconnect(ctx context.Context, exec *change.Executor, run *store
 	if len(restarts) == 0 {
 		return false, nil
 	}
-	var whom []string
-	for _, c := range restarts {
-		whom = append(whom, c.Service)
-	}
-	text := strings.Join(whom, ", ")
+	text := servicesOf(restarts)
 	ui.Info(fmt.Sprintf("most statements came by connections that are older than their record: %s is restarted, so that it connects anew, and the run is made again", text))
-	pending := len(exec.Pending()) // the instruments are
-	tx, err := exec.Apply(ctx, change.Intent{Title: "Restart " + text + ", so that its statements are recorded", Session: b.Stamp.Session, Changes: restarts})
-	if err != nil {
-		if len(exec.Pending()) > pending || ctx.Err() != nil {
-			return false, err
-		}
-		ui.Warn(fmt.Sprintf("%s could not be restarted: %v", text, err), "what it asks is not judged")
-		return false, nil
+	failed, err := b.restartNow(ctx, exec, "Restart "+text+", so that its statements are recorded", restarts)
+	if failed != nil {
+		ui.Warn(fmt.Sprintf("%s could not be restarted: %v", text, failed), "what it asks is not judged")
 	}
-	return true, exec.Keep(ctx, tx.ID)
+	return failed == nil && err == nil, err
 }
 
 // restartsOf are those of a session's restarts that are of these services.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"kasoku/internal/change"
 	"kasoku/internal/stack"
@@ -96,13 +97,48 @@ func (t *Tuner) restartApps(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	restarts, _ := t.restartable()
-	restarts = slices.DeleteFunc(restarts, func(c change.Change) bool {
-		svc := t.Stack.Service(c.Service)
-		return svc.Kind != stack.App && !slices.ContainsFunc(t.Stack.OfKind(stack.App), func(app *stack.Service) bool { return app.RunsIn == svc.Name })
-	})
+	apps := appServers(t.Stack)
+	restarts = slices.DeleteFunc(restarts, func(c change.Change) bool { return !slices.Contains(apps, c.Service) })
 	if len(restarts) == 0 {
 		return false, nil
 	}
 	t.UI.Info("answers differ from those as found: the applications are restarted once more, to see what they draw at each start")
 	return true, t.restartAll(ctx, "Restart the applications, to see what they draw at their start", restarts)
+}
+
+// appServers are the services in whose processes applications run.
+func appServers(st *stack.Stack) (names []string) {
+	for _, app := range st.OfKind(stack.App, stack.PHPFPM) {
+		name := app.Name
+		if app.RunsIn != "" {
+			name = app.RunsIn
+		}
+		if st.Service(name) != nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// restartNow restarts services, beside changes that are pending, and keeps that. failed says
+// why they could not be, where the target is as it was; err where it may not be.
+func (b *Bench) restartNow(ctx context.Context, exec *change.Executor, title string, restarts []change.Change) (failed, err error) {
+	pending := len(exec.Pending())
+	tx, err := exec.Apply(ctx, change.Intent{Title: title, Session: b.Stamp.Session, Changes: restarts})
+	switch {
+	case err != nil && (len(exec.Pending()) > pending || ctx.Err() != nil):
+		return nil, err
+	case err != nil:
+		return err, nil
+	}
+	return nil, exec.Keep(ctx, tx.ID)
+}
+
+// servicesOf are the names of those that are restarted.
+func servicesOf(restarts []change.Change) string {
+	var names []string
+	for _, c := range restarts {
+		names = append(names, c.Service)
+	}
+	return strings.Join(names, ", ")
 }
