@@ -116,10 +116,10 @@ func TestChosenByTheService(t *testing.T) {
 // tomorrow.
 func TestTitleOfTheSite(t *testing.T) {
 	h := &harDraft{titles: []string{"<title>Forum</title>", "<title>Forum - Search</title>", "<title>Panel</title>"}}
-	for right, want := range map[string]string{"<title>Forum</title>": "<title>Forum", "<title>Forum - Search</title>": "<title>Forum - Search</title>", "<title>Panel</title>": "<title>Panel</title>",
+	for right, expected := range map[string]string{"<title>Forum</title>": "<title>Forum", "<title>Forum - Search</title>": "<title>Forum - Search</title>", "<title>Panel</title>": "<title>Panel</title>",
 		"</html>": "</html>", "": "", `"items":`: `"items":`} {
-		if got := h.ofSite(right); got != want {
-			t.Errorf("%q: %q, want %q", right, got, want)
+		if got := h.ofSite(right); got != expected {
+			t.Errorf("%q: %q, want %q", right, got, expected)
 		}
 	}
 	page := func(title string) *harEntry {
@@ -127,6 +127,17 @@ func TestTitleOfTheSite(t *testing.T) {
 		e.Answer.Content.Type = "text/html"
 		return e
 	}
+	r := newRecorder(t)
+	for i, title := range []string{"Forum", "Forum - Search"} {
+		e := page(title)
+		e.Started, e.Request.URL, e.Answer.Content.Text = harTime{begin.Add(time.Duration(i) * time.Second)}, fmt.Sprintf("http://a/page%d", i), e.body
+		r.file.Log.Entries = append(r.file.Log.Entries, *e)
+	}
+	d, err := FromHAR(r.har(), HAROptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the scenario", string(d.Scenario()), `contains: "<title>Forum"}`, `contains: "<title>Forum - Search</title>"}`)
 	if got := titlesOf([]*harEntry{page("Forum"), page("Forum"), page("Forum - Search"), page("3 posts")}); len(got) != 2 {
 		t.Errorf("titles %q", got)
 	}
