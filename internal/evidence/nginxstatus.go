@@ -212,9 +212,9 @@ func stubURL(d *nginx.Directive) (endpoint, address string) {
 		endpoint = "0.0.0.0:80" // nginx manual, "listen"
 	}
 	for _, l := range listens {
-		plain := len(l.Args) > 0
+		plain := len(l.Args) > 0 && !nginx.Encrypted(server, l)
 		for _, a := range l.Args[min(1, len(l.Args)):] {
-			plain = plain && a != "ssl" && a != "quic" && a != "udp" && a != "proxy_protocol"
+			plain = plain && a != "quic" && a != "udp" && a != "proxy_protocol"
 		}
 		if plain && endpoint == "" {
 			endpoint = stack.ListenEndpoint(l.Args[0])

@@ -311,7 +311,7 @@ func (t *processes) masters(ctx context.Context, svc *Service) []*process {
 // service's endpoints. Where no endpoint is known, a process that keeps its
 // command line must have been started with control.start.
 func (c *Controller) listens(ctx context.Context, t *processes, p *process) bool {
-	want := readSettings(ctx, c.h, c.svc).endpoints
+	want := slices.Clone(readSettings(ctx, c.h, c.svc).endpoints)
 	if c.svc.Kind == Memcached || c.svc.Kind == Redis {
 		// While one moves, its configuration is ahead of the process.
 		want = slices.Concat(want, c.svc.Listen)
@@ -331,6 +331,9 @@ func (c *Controller) listens(ctx context.Context, t *processes, p *process) bool
 	table, err := readListeners(ctx, c.h, p.pid)
 	if err != nil {
 		return false
+	}
+	for i := range want {
+		want[i] = realEndpoint(ctx, c.h, want[i])
 	}
 	for _, s := range table.these(inodes) {
 		for _, w := range want {

@@ -12,6 +12,7 @@ import (
 // apps finds the applications: PHP below the document roots of nginx
 // and Apache, and servers that nginx, Apache or Varnish pass requests to.
 func (d *discovery) apps(ctx context.Context) {
+	d.linkedSockets(ctx)
 	var apps []*instance
 	far := map[*instance]*discovery{} // of those on other hosts
 	for _, php := range d.found {
@@ -146,7 +147,8 @@ func (d *discovery) appServer(ctx context.Context, web *instance, endpoint strin
 			return nil
 		}
 	}
-	pid, ok := d.owner(ctx, endpoint)
+	bound := realEndpoint(ctx, d.h, endpoint)
+	pid, ok := d.owner(ctx, bound)
 	if !ok {
 		d.note("%s passes requests to %s, where no process of this machine was seen to listen.", web.svc.Name, endpoint)
 		return nil
@@ -162,8 +164,11 @@ func (d *discovery) appServer(ctx context.Context, web *instance, endpoint strin
 	if in.svc.Root == "/" {
 		in.svc.Root = ""
 	}
-	if err := d.readSockets(ctx, in); err != nil || !reaches([]string{endpoint}, in.svc.Listen) {
-		in.svc.Listen = append(in.svc.Listen, endpoint) // a child's, that requests come to
+	if err := d.readSockets(ctx, in); err != nil || !reaches([]string{bound}, in.svc.Listen) {
+		in.svc.Listen = append(in.svc.Listen, bound) // a child's, that requests come to
+	}
+	if endpoint != bound {
+		in.svc.Listen = append(in.svc.Listen, endpoint)
 	}
 	return in
 }

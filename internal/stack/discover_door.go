@@ -66,7 +66,7 @@ func nginxDoor(cfg *nginx.Config, port string) door {
 			if len(l.Args) == 0 || portOf(l.Args[0]) != port {
 				continue
 			}
-			out.tls = out.tls || slices.Contains(l.Args, "ssl")
+			out.tls = out.tls || nginx.Encrypted(s, l)
 			if r := s.First("return"); r != nil && len(r.Args) > 0 && strings.HasPrefix(r.Args[0], "30") {
 				break
 			}

@@ -28,6 +28,7 @@ func TestDoors(t *testing.T) {
   server { listen 80 default_server; return 301 https://$host$request_uri; }
   server { listen 443 ssl; listen [::]:443 ssl; server_name shop.example www.shop.example *.shop.example _ ~^a; }
   server { listen 127.0.0.1:8080; server_name localhost; }
+  server { listen 8443; ssl on; }
 }`
 	for _, c := range []struct {
 		port string
@@ -36,6 +37,7 @@ func TestDoors(t *testing.T) {
 		{"80", door{onward: true}},
 		{"443", door{tls: true, names: []string{"shop.example", "www.shop.example"}}},
 		{"8080", door{}},
+		{"8443", door{tls: true}},
 	} {
 		read, glob := oneFile(both)
 		cfg, err := nginx.Load("/conf", "/", read, glob)

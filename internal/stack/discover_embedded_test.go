@@ -188,6 +188,7 @@ func TestStoresThatTheProgramNames(t *testing.T) {
 		"dsn := \"u:p@tcp(127.0.0.1:3399)/shop\" // all\n":                                      {"db"},
 		"dsn := \"u:p@unix(/run/d/d.sock)/shop\"\nm := memcache.New(\"localhost:11999\")\n":     {"db", "cache"},
 		"// was: new Memcached('localhost:11999')\n * 'localhost:11999'\n# 'localhost:11999'\n": nil,
+		"const db = { host: process.env.DB_HOST || 'localhost' };\n":                            {"db"},
 		"listen('localhost:1199')\nsee('cache.example:11999')\nx = 'localhost:119990'\n":        nil,
 	} {
 		dir := t.TempDir()
@@ -198,5 +199,13 @@ func TestStoresThatTheProgramNames(t *testing.T) {
 		if !slices.Equal(app.svc.TalksTo, want) || len(app.svc.Settings) > 0 {
 			t.Errorf("%q: talks to %v, settings %v; want %v and none", text, app.svc.TalksTo, app.svc.Settings, want)
 		}
+	}
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{"app/index.php": "<?php\n$db = new PDO('mysql:host=' . (getenv('SHOP_DB_HOST') ?: 'localhost'));\n"})
+	d := &discovery{h: host.NewLocal(), found: stores}
+	app := &instance{svc: Service{Name: "app", Kind: App, Root: filepath.Join(dir, "app")}}
+	d.settings(t.Context(), app)
+	if !slices.Equal(app.svc.TalksTo, []string{"db"}) || len(app.svc.Settings) > 0 {
+		t.Errorf("a program in PHP: talks to %v, settings %v; want db and none", app.svc.TalksTo, app.svc.Settings)
 	}
 }

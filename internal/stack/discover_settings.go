@@ -116,6 +116,18 @@ func (d *discovery) storesInSource(ctx context.Context, app *instance, sources [
 			d.note("%s talks to %s: a guess from %s, which names its address; Kasoku does not change that.", app.svc.Name, s.name, file)
 			return true
 		})
+		d.storesByDefault(app, file, string(data), stores)
+	}
+}
+
+// storesByDefault finds the stores that a program's text names as what it takes where its
+// environment says nothing.
+func (d *discovery) storesByDefault(app *instance, file, text string, stores []store) {
+	for _, name := range namedStores(defaultsOf(text), stores).names {
+		if !slices.Contains(app.svc.TalksTo, name) {
+			app.svc.TalksTo = append(app.svc.TalksTo, name)
+			d.note("%s talks to %s: a guess from %s, which names it where the environment does not; Kasoku does not change that.", app.svc.Name, name, file)
+		}
 	}
 }
 
@@ -197,6 +209,7 @@ func (d *discovery) settingsFile(ctx context.Context, app *instance, file string
 		found.names, found.guessed = append(found.names, names...), found.guessed || guessed
 	}
 	if len(found.names) == 0 && !found.mentions {
+		d.storesByDefault(app, file, string(data), stores)
 		return
 	}
 	app.svc.Settings = append(app.svc.Settings, file)

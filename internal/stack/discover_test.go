@@ -30,7 +30,10 @@ location /api { proxy_pass http://127.0.0.1:%s/; }
 	web := l.nginx(webPort, "include "+l.path("conf.d")+"/*.inc;")
 	conf, err := os.ReadFile(l.path("nginx.conf"))
 	must(t, err)
-	l.write("nginx.conf", strings.Replace(string(conf), "access_log off;", "access_log off;\nupstream php { server unix:"+l.path("php.sock")+"; }", 1))
+	l.write("nginx.conf", strings.Replace(string(conf), "access_log off;", "access_log off;\nupstream php { server unix:"+l.path("run/current.sock")+"; }", 1))
+	must(t, os.MkdirAll(l.path("var/sockets"), 0o755))
+	must(t, os.Symlink("var/sockets", l.path("run")))
+	must(t, os.Symlink("../../php.sock", l.path("var/sockets/current.sock")))
 	for _, c := range []*Controller{
 		l.mariadb(dbPort), l.fpm(l.path("php.sock")), web,
 		l.add(Service{Name: "cache", Kind: Memcached, Listen: []string{"127.0.0.1:" + cachePort}, Control: Control{
@@ -68,7 +71,7 @@ location /api { proxy_pass http://127.0.0.1:%s/; }
 		{"nginx pid file", nginx.Control.PIDFile, l.path("nginx.pid")},
 		{"nginx talks to", fmt.Sprint(nginx.TalksTo), fmt.Sprint([]string{php.Name, api.Name})},
 		{"php ini", php.PHPIni, l.path("php.ini")},
-		{"php listen", fmt.Sprint(php.Listen), fmt.Sprintf("[unix:%s]", l.path("php.sock"))},
+		{"php listen", fmt.Sprint(php.Listen), fmt.Sprintf("[unix:%s unix:%s]", l.path("php.sock"), l.path("run/current.sock"))},
 		{"php pid file", php.Control.PIDFile, l.path("fpm.pid")},
 		{"db kind", string(db.Kind), "mariadb"},
 		{"db version", db.Version[:2], "10"},

@@ -157,7 +157,8 @@ func (c *Controller) holds(ctx context.Context, mains []identity, endpoints []st
 		return ctx.Err()
 	}
 	for _, e := range endpoints {
-		if !slices.ContainsFunc(have, func(s socket) bool { return s.serves(e) }) {
+		bound := realEndpoint(ctx, c.h, e)
+		if !slices.ContainsFunc(have, func(s socket) bool { return s.serves(bound) }) {
 			return fmt.Errorf("%s takes connections, but not from this service: another program listens there", e)
 		}
 	}

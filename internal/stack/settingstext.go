@@ -39,7 +39,7 @@ var (
 	// DB_NAME=shop, "database": "shop", and a key that names a host, wherever it is.
 	databaseKey  = lazyregexp.New(`(?im)(?:^|[\s"'(,{$])[\w.-]*(?:db|database|mysql|mariadb)[._-]?(?:name|database|schema)?["']?\]?\s*(?:=>|=|:|,)\s*["']?([A-Za-z0-9_]{2,64})(?:["'\s;,)}]|$)`)
 	hostAnywhere = lazyregexp.New(`(?im)[\w.-]*(?:host|hostname|server|addr|address|url|dsn)\b["']?\]?\s*(?:=>|=|:)\s*["']?[\w/\[]`)
-	sqlWord      = lazyregexp.New(`(?i)mysql|mariadb|database|db_?name|\bdb_`)
+	sqlWord      = lazyregexp.New(`(?i)mysql|mariadb|database|db_?name|(?:\b|_)db_`)
 )
 
 // namedStores finds the stores whose socket, or address and port, the text of a

@@ -59,3 +59,16 @@ func (d *Directive) Effective(name string) *Directive {
 	}
 	return nil
 }
+
+// Encrypted reports whether a server speaks TLS at one of its listen directives: by that
+// directive's parameter ssl, or by `ssl on` in the server or above, which nginx had until
+// 1.25.1 and which holds for all of them.
+func Encrypted(server, listen *Directive) bool {
+	for _, a := range listen.Args[min(1, len(listen.Args)):] {
+		if a == "ssl" {
+			return true
+		}
+	}
+	d := server.Effective("ssl")
+	return d != nil && len(d.Args) == 1 && d.Args[0] == "on"
+}

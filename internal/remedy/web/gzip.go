@@ -172,7 +172,7 @@ func setWhere(server, block *nginx.Directive, name string, args ...string) error
 }
 
 func encrypted(server *nginx.Directive) bool {
-	return slices.ContainsFunc(server.Find("listen"), func(l *nginx.Directive) bool { return slices.Contains(l.Args, "ssl") })
+	return slices.ContainsFunc(server.Find("listen"), func(l *nginx.Directive) bool { return nginx.Encrypted(server, l) })
 }
 
 // textTypes are gzipTypes and what else of text was sampled.
