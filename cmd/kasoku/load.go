@@ -22,18 +22,19 @@ type LoadCmd struct {
 	Target string `arg:"" help:"What to load: a URL, or a scenario file (.yaml)."`
 	URL    string `arg:"" optional:"" help:"Base URL for a scenario file; default: load.url in kasoku.yaml." name:"url"`
 
-	Connections int            `short:"c" help:"Virtual users, one connection each; with --rate at most so many at once. Default: 32, the scenario's, or by the rate." placeholder:"N"`
-	Duration    time.Duration  `short:"d" help:"Measured window; with --find-max of each probe. Default: 10s, the scenario's, or all stages; 2s for a probe."`
-	Rate        float64        `help:"Open model: so many requests (of a scenario: sessions) per second, whatever the answers do; with --find-max where to begin." placeholder:"PER-SECOND"`
-	Stages      string         `help:"Open model: '100:10s,100..1000:30s' is 100/s for 10 s, then up to 1000/s in 30 s." placeholder:"STAGES"`
-	Poisson     bool           `help:"Open model: random arrivals instead of evenly spaced ones."`
-	FindMax     string         `help:"Find the highest rate that keeps all conditions, for example 'p99<50ms,errors<0.1%'." placeholder:"OBJECTIVE"`
-	Warmup      *time.Duration `help:"Load before the window at most: it ends when throughput is steady; default 3s or the scenario's."`
-	Seed        uint64         `help:"Seed of everything random; default: the scenario's."`
-	Engine      string         `enum:"auto,epoll,net,http2" default:"auto" help:"How bytes are moved: ${enum}."`
-	Loops       int            `help:"Event loops of the epoll engine, one processor each; default: one for each four processors." placeholder:"N"`
-	Allow       []string       `help:"Address or network (CIDR) besides this machine that load may go to; repeat it for more." placeholder:"CIDR"`
-	Out         string         `help:"Also write the result to this file, as JSON." placeholder:"FILE"`
+	Connections   int            `short:"c" help:"Virtual users, one connection each; with --rate at most so many at once. Default: 32, the scenario's, or by the rate." placeholder:"N"`
+	Duration      time.Duration  `short:"d" help:"Measured window; with --find-max of each probe. Default: 10s, the scenario's, or all stages; 2s for a probe."`
+	Rate          float64        `help:"Open model: so many requests (of a scenario: sessions) per second, whatever the answers do; with --find-max where to begin." placeholder:"PER-SECOND"`
+	Stages        string         `help:"Open model: '100:10s,100..1000:30s' is 100/s for 10 s, then up to 1000/s in 30 s." placeholder:"STAGES"`
+	Poisson       bool           `help:"Open model: random arrivals instead of evenly spaced ones."`
+	FindMax       string         `help:"Find the highest rate that keeps all conditions, for example 'p99<50ms,errors<0.1%'." placeholder:"OBJECTIVE"`
+	Warmup        *time.Duration `help:"Load before the window at most: it ends when throughput is steady; default 3s or the scenario's."`
+	Seed          uint64         `help:"Seed of everything random; default: the scenario's."`
+	Engine        string         `enum:"auto,epoll,net,http2" default:"auto" help:"How bytes are moved: ${enum}."`
+	Loops         int            `help:"Event loops of the epoll engine, one processor each; default: one for each four processors." placeholder:"N"`
+	Allow         []string       `help:"Address or network (CIDR) besides this machine that load may go to; repeat it for more." placeholder:"CIDR"`
+	SkipTLSVerify bool           `help:"Take any certificate of a target elsewhere, as a self-signed one; on this machine any is taken." name:"skip-tls-verify"`
+	Out           string         `help:"Also write the result to this file, as JSON." placeholder:"FILE"`
 
 	Method         string        `short:"X" group:"Of a URL:" help:"Method; default GET, or POST with a body."`
 	Header         []string      `short:"H" group:"Of a URL:" sep:"none" help:"Header 'Name: value'; repeat it for more."`
@@ -131,7 +132,7 @@ func usage(hint, format string, args ...any) error {
 
 // prepare turns the flags into options; nothing is sent.
 func (c *LoadCmd) prepare(a *App) (*loading, error) {
-	l := &loading{opts: load.Options{Workload: c.Connections, Window: c.Duration, Seed: c.Seed, Loops: c.Loops, Allow: c.Allow}}
+	l := &loading{opts: load.Options{Workload: c.Connections, Window: c.Duration, Seed: c.Seed, Loops: c.Loops, Allow: c.Allow, SkipTLSVerify: c.SkipTLSVerify}}
 	if c.Engine != "auto" {
 		l.opts.Engine = load.Engine(c.Engine)
 	}
@@ -236,6 +237,7 @@ func (c *LoadCmd) fromFile(a *App, l *loading) error {
 			return usage("kasoku load "+c.Target+" http://127.0.0.1:8080", "no URL is given, and none can be read from %s", a.cli.File)
 		}
 		l.opts.URL, l.opts.Allow = st.Load.URL, slices.Concat(c.Allow, st.Load.Allow)
+		l.opts.SkipTLSVerify = c.SkipTLSVerify || st.Load.SkipTLSVerify
 	}
 	l.request = "scenario " + sc.Name + " on " + l.opts.URL
 	return nil
@@ -246,7 +248,7 @@ func (c *LoadCmd) probe(ctx context.Context, l *loading) error {
 	if l.simple == nil {
 		return nil
 	}
-	if err := l.simple.Probe(ctx, l.opts.Allow, l.opts.Engine); err != nil {
+	if err := l.simple.Probe(ctx, l.opts); err != nil {
 		return err
 	}
 	var err error

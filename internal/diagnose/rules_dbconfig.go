@@ -51,11 +51,15 @@ func judgeQueryCache(m *model) ([]Finding, string) {
 func judgeNameResolve(m *model) ([]Finding, string) {
 	return m.eachDB(func(v dbView) []Finding {
 		conns, _ := v.delta("Connections")
+		// What came through the socket has no name to look up: the host took at most so many over TCP.
+		if tcp := m.at(v.svc.Name).sys.TCP; tcp.Segments > 0 {
+			conns = min(conns, float64(tcp.PassiveOpens))
+		}
 		if On(v.db.Variables["skip_name_resolve"]) || v.db.Variables["skip_name_resolve"] == "" || v.db.Variables["skip_networking"] == "ON" || conns/(m.x*m.window) < 0.5 {
 			return nil
 		}
 		return []Finding{about(v.svc.Name, v.svc.Name+" looks the name of each client up",
-			fmt.Sprintf("skip_name_resolve is OFF and %.0f connections came in %.0f s. An address that is not in the host cache costs a DNS query; accounts must then be by address.", conns, m.window),
+			fmt.Sprintf("skip_name_resolve is OFF and up to %.0f connections came over TCP in %.0f s. An address that is not in the host cache costs a DNS query; accounts must then be by address.", conns, m.window),
 			"skip_name_resolve, Connections of "+v.svc.Name).
 			asks(Setting{Service: v.svc.Name, Name: "skip_name_resolve", Now: "OFF", To: "ON"}).bounded(m.boundDelay(0.001 * conns / (m.x * m.window)))}
 	})

@@ -40,7 +40,7 @@ func healthy() Input {
 			Assets: []load.StaticSample{{Path: "/a.css", Status: 200, ContentType: "text/css", Size: 5000, Count: 100, Total: time.Second}}},
 		System: evidence.System{CPUs: 4, User: 26, Sys: 8, Idle: 6, ServicesCPU: 30, GeneratorCPU: 4, ContextSwitches: 8000,
 			MemoryTotal: 8 << 30, MemoryAvailable: 4 << 30, TimeWait: 12, OpenFiles: 900, FileMax: 100000,
-			TCP:      evidence.TCPUse{PortsUsed: 20, PortRange: 28232, PortsTo: "127.0.0.1:3306", Segments: 100000, Queues: []evidence.AcceptQueue{{Listen: "0.0.0.0:80", Service: "web", Longest: 2, Limit: 511}}},
+			TCP:      evidence.TCPUse{PortsUsed: 20, PortRange: 28232, PortsTo: "127.0.0.1:3306", Segments: 100000, PassiveOpens: 2500, Queues: []evidence.AcceptQueue{{Listen: "0.0.0.0:80", Service: "web", Longest: 2, Limit: 511}}},
 			Disks:    []evidence.DiskUse{{Name: "sda", Busy: 0.05, Writes: 20, WriteLatency: time.Millisecond}},
 			Networks: []evidence.NetworkUse{{Name: "eth0", SendBytes: 1e6, SpeedBytes: 125e6}}},
 		Services: map[string]evidence.ServiceUse{
@@ -221,7 +221,7 @@ var signs = []struct {
 	{"db.connections", value("db", "Max_used_connections", "150"), "150 of max_connections = 151"},
 	{"db.aborted", delta("db", "Aborted_connects", 9), "9 log-ins failed"},
 	{"db.query-cache", both(variable("query_cache_type", "ON"), variable("query_cache_size", "1048576"), delta("db", "Qcache_inserts", 900)), "900 results"},
-	{"db.name-resolve", both(variable("skip_name_resolve", "OFF"), delta("db", "Connections", 2000)), "2000 connections"},
+	{"db.name-resolve", both(variable("skip_name_resolve", "OFF"), delta("db", "Connections", 2000)), "up to 2000 connections"},
 	{"db.defaults", config("/m", "innodb_buffer_pool_size = 1G", "user = mysql"), "sets none of"},
 	{"db.unknown-settings", config("/m", "[mysqld]", "[mysqld]\ninnodb-file-format = Barracuda"), "innodb-file-format = Barracuda: gone since 10.6"},
 	{"db.myisam", both(delta("db", "Table_locks_waited", 500), func(in *Input) {

@@ -70,7 +70,7 @@ func ConfirmPages(ctx context.Context, opts Options, samples []PageSample) (unas
 // plainClient sends requests as they are to where load may go, without
 // following redirects. origin is what a URL's path is added to.
 func plainClient(ctx context.Context, opts Options) (client *http.Client, origin string, err error) {
-	t, err := newTarget(ctx, opts.URL, opts.Allow)
+	t, err := newTarget(ctx, opts.URL, opts.Allow, opts.SkipTLSVerify)
 	if err != nil {
 		return nil, "", err
 	}

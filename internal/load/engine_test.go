@@ -354,7 +354,7 @@ func TestGuard(t *testing.T) {
 		{"http+unix://run/app.sock", nil, "absolute path"},
 	}
 	for _, tt := range tests {
-		got, err := newTarget(t.Context(), tt.url, tt.allow)
+		got, err := newTarget(t.Context(), tt.url, tt.allow, false)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s %v: %v, want %q", tt.url, tt.allow, err, tt.want)
 		}

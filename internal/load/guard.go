@@ -31,8 +31,8 @@ var ErrNotAllowed = errors.New("load goes only to this machine")
 const resolveTimeout = 10 * time.Second
 
 // newTarget checks that load may be sent to base. allow holds addresses or
-// CIDRs besides this machine's own.
-func newTarget(ctx context.Context, base string, allow []string) (*target, error) {
+// CIDRs besides this machine's own. unverified takes any certificate.
+func newTarget(ctx context.Context, base string, allow []string, unverified bool) (*target, error) {
 	u, err := url.Parse(base)
 	if err != nil {
 		return nil, fmt.Errorf("target %q is not a URL: %w", base, err)
@@ -51,7 +51,11 @@ func newTarget(ctx context.Context, base string, allow []string) (*target, error
 		if p := path.Clean("/" + u.Path); p != "/" {
 			return nil, fmt.Errorf("target %s: has the path %s; write it in the scenario's requests instead", base, p)
 		}
-		return tcpTarget(ctx, base, u, nets)
+		t, err := tcpTarget(ctx, base, u, nets)
+		if err == nil && t.tls != nil && unverified {
+			t.tls.InsecureSkipVerify = true
+		}
+		return t, err
 	}
 	return nil, fmt.Errorf("target %q: write http://host:port, https://host:port or http+unix:///path/to/socket", base)
 }
@@ -160,6 +164,9 @@ func (t *target) dial(ctx context.Context, deadline time.Time, http2 bool) (net.
 	secured := tls.Client(conn, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		conn.Close()
+		if _, wrong := errors.AsType[*tls.CertificateVerificationError](err); wrong {
+			err = fmt.Errorf("%w (load.skip_tls_verify: true in kasoku.yaml, or --skip-tls-verify, takes it as it is)", err)
+		}
 		return nil, err
 	}
 	return secured, nil

@@ -28,6 +28,8 @@ type Options struct {
 	Seed uint64
 	// Allow lists addresses or networks (CIDR) besides this machine's own.
 	Allow []string
+	// SkipTLSVerify takes any certificate of a target elsewhere; on this machine any is taken.
+	SkipTLSVerify bool
 	// Arrivals plan when sessions begin (open model); nil: the scenario's
 	// arrivals, and without them the closed model. In the open model Workload
 	// is how many sessions may be under way at once.

@@ -89,7 +89,7 @@ func newRun(ctx context.Context, opts Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTarget(ctx, opts.URL, opts.Allow)
+	t, err := newTarget(ctx, opts.URL, opts.Allow, opts.SkipTLSVerify)
 	if err != nil {
 		return nil, err
 	}

@@ -247,16 +247,16 @@ func (e *StatusError) Error() string {
 //
 // The target must be this machine or in allow. The error is a *StatusError if
 // the answer's status is wrong.
-func (s *Simple) Probe(ctx context.Context, allow []string, engine Engine) error {
+func (s *Simple) Probe(ctx context.Context, opts Options) error {
 	base, path, err := s.split()
 	if err != nil {
 		return err
 	}
-	t, err := newTarget(ctx, base, allow)
+	t, err := newTarget(ctx, base, opts.Allow, opts.SkipTLSVerify)
 	if err != nil {
 		return err
 	}
-	client := t.client(engine, s.timeout())
+	client := t.client(opts.Engine, s.timeout())
 	defer client.CloseIdleConnections()
 	ask := func() (int64, error) {
 		size, err := s.ask(ctx, client, t.origin+path)

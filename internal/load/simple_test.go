@@ -107,7 +107,7 @@ func TestSimpleSendsWhatItSays(t *testing.T) {
 			defer srv.Close()
 			s := c.s
 			s.URL, s.Size, s.Contains = srv.URL+s.URL, -1, c.want
-			if err := s.Probe(t.Context(), nil, EngineAuto); err != nil {
+			if err := s.Probe(t.Context(), Options{Engine: EngineAuto}); err != nil {
 				t.Fatal(err)
 			}
 			wantRight(t, runSimple(t, &s))
@@ -168,20 +168,20 @@ func TestProbeLearnsTheSize(t *testing.T) {
 	} {
 		asked.Store(0)
 		c.s.URL = srv.URL + c.s.URL
-		if err := c.s.Probe(t.Context(), nil, EngineAuto); err != nil || c.s.Size != c.size || asked.Load() != c.asked || c.s.Checked() != c.text {
+		if err := c.s.Probe(t.Context(), Options{Engine: EngineAuto}); err != nil || c.s.Size != c.size || asked.Load() != c.asked || c.s.Checked() != c.text {
 			t.Errorf("%s: %v, size %d, asked %d times, %q; want %+v", c.s.URL, err, c.s.Size, asked.Load(), c.s.Checked(), c)
 		}
 	}
 	s := Simple{URL: srv.URL + "/away", Size: -1}
 	var wrong *StatusError
-	if err := s.Probe(t.Context(), nil, EngineAuto); !errors.As(err, &wrong) || wrong.Location != "/same" || !strings.Contains(err.Error(), "302 Found, expected 200") {
+	if err := s.Probe(t.Context(), Options{Engine: EngineAuto}); !errors.As(err, &wrong) || wrong.Location != "/same" || !strings.Contains(err.Error(), "302 Found, expected 200") {
 		t.Errorf("a redirect: %v", err)
 	}
 }
 
 func TestProbeReachesOnlyWhatIsAllowed(t *testing.T) {
 	s := Simple{URL: "http://192.0.2.1/", Size: -1}
-	if err := s.Probe(t.Context(), nil, EngineAuto); !errors.Is(err, ErrNotAllowed) {
+	if err := s.Probe(t.Context(), Options{Engine: EngineAuto}); !errors.Is(err, ErrNotAllowed) {
 		t.Errorf("another machine: %v", err)
 	}
 	// Nothing follows a Location, nor a proxy of the environment.
@@ -197,7 +197,7 @@ func TestProbeReachesOnlyWhatIsAllowed(t *testing.T) {
 	srv.Start()
 	defer srv.Close()
 	unix := Simple{URL: "http+unix://" + socket + ":/x?y", Size: -1, Contains: []string{"GET /x?y"}, Close: true}
-	if err := unix.Probe(t.Context(), nil, EngineAuto); err != nil {
+	if err := unix.Probe(t.Context(), Options{Engine: EngineAuto}); err != nil {
 		t.Fatal(err)
 	}
 	res := runSimple(t, &unix)
@@ -219,7 +219,7 @@ func TestSimpleFindsErrorPages(t *testing.T) {
 	}))
 	defer srv.Close()
 	s := Simple{URL: srv.URL + "/", Size: -1}
-	if err := s.Probe(t.Context(), nil, EngineAuto); err != nil {
+	if err := s.Probe(t.Context(), Options{Engine: EngineAuto}); err != nil {
 		t.Fatal(err)
 	}
 	if res := runSimple(t, &s); res.Mismatches == 0 || res.Samples[0].Expected != "5 bytes" {
@@ -236,7 +236,7 @@ func TestProbeSpeaksHTTP2AndTLS(t *testing.T) {
 	defer srv.Close()
 	for engine, want := range map[Engine]string{EngineAuto: "HTTP/1.1", EngineHTTP2: "HTTP/2.0"} {
 		s := Simple{URL: srv.URL + "/", Size: -1, AnySize: true}
-		if err := s.Probe(t.Context(), nil, engine); err != nil {
+		if err := s.Probe(t.Context(), Options{Engine: engine}); err != nil {
 			t.Errorf("%q: %v", engine, err)
 		} else if got := <-protos; got != want {
 			t.Errorf("%q: %s, want %s", engine, got, want)

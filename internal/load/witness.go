@@ -184,7 +184,7 @@ func (d *Deed) LookAt(ctx context.Context, i int, url string, headers ...string)
 	if d.r == nil {
 		return Sight{}, errClosed
 	}
-	t, err := newTarget(ctx, url, d.w.opts.Allow)
+	t, err := newTarget(ctx, url, d.w.opts.Allow, d.w.opts.SkipTLSVerify)
 	if err != nil {
 		return Sight{}, err
 	}

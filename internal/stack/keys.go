@@ -128,6 +128,7 @@ var places = []placeSpec{
 		{name: "reset", meaning: "A command that brings the data back before each run, or `snapshot`: Kasoku does it ([how](../how-to/have-the-same-data-before-each-run.md))."},
 		{name: "snapshot", meaning: "What `reset: snapshot` keeps and puts back."},
 		{name: "allow", meaning: "Addresses or networks (CIDR) besides this machine that load may be sent to."},
+		{name: "skip_tls_verify", meaning: "Take any certificate of `url`, as a self-signed or an old one. On this machine any is taken.", fallback: "false"},
 	}},
 	{"snapshot", "What reset: snapshot keeps and puts back before each run.", reflect.TypeFor[Snapshot](), []keySpec{
 		{name: "databases", meaning: "Databases by name.", fallback: "all but the server's own"},

@@ -220,6 +220,8 @@ type LoadConfig struct {
 	// Allow lists addresses (CIDR) besides this machine's own that load may be
 	// sent to. Without it Kasoku refuses to send load elsewhere.
 	Allow []string `yaml:"allow,omitempty,flow" json:"allow,omitempty"`
+	// SkipTLSVerify takes any certificate of a front door elsewhere.
+	SkipTLSVerify bool `yaml:"skip_tls_verify,omitempty" json:"skip_tls_verify,omitempty"`
 }
 
 // Snapshot says what load.reset: snapshot keeps and puts back before each run: by

@@ -303,7 +303,7 @@ func (b *Bench) kept() {
 
 func (b *Bench) loadOptions(workload int) load.Options {
 	o := load.Options{Scenario: b.Scenario, URL: b.Stack.Load.URL, Workload: workload,
-		Warmup: b.Warmup, Window: b.Window, Allow: b.Stack.Load.Allow, Rows: b.Data.drawn}
+		Warmup: b.Warmup, Window: b.Window, Allow: b.Stack.Load.Allow, SkipTLSVerify: b.Stack.Load.SkipTLSVerify, Rows: b.Data.drawn}
 	if b.Stack.Load.Reset.Set() {
 		o.Reset = b.reset
 	}
