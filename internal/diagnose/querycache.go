@@ -37,6 +37,7 @@ type keptReads struct {
 	hits     float64 // answers from it
 	reads    float64 // statements
 	writes   float64
+	guessed  bool     // which values came again is known of none, or not of all
 	quiet    []string // tables that are read and that nothing wrote, the most time first
 }
 
@@ -71,6 +72,7 @@ func queryCacheKeeps(statements []evidence.Statement, service string, db *eviden
 		}
 		n, total := float64(s.Count), s.Total.Seconds()
 		k.reads += n
+		k.guessed = k.guessed || !s.Replayed
 		if notKept.MatchString(s.Fingerprint) {
 			continue
 		}
@@ -80,6 +82,8 @@ func queryCacheKeeps(statements []evidence.Statement, service string, db *eviden
 		}
 		again := max(0, 1-(writes+1)/n) // the first after a write is computed
 		switch values := strings.Count(s.Fingerprint, "?"); {
+		case s.Replayed:
+			again = float64(s.Repeats) / n
 		case values == 1 && len(tables) == 1 && rows[tables[0]] > 0:
 			again = max(again*sameValues, again-rows[tables[0]]/n)
 		case values > 0:
@@ -143,7 +147,11 @@ func tablesOf(s evidence.Statement) []string {
 
 // text says what the estimate rests on.
 func (k keptReads) text() string {
-	text := fmt.Sprintf("about %.0f of %.0f reads would find their result kept, which saves about %s of the statement time", k.hits, k.reads, ui.Share(max(k.saved, 0)/k.all))
+	about := "about "
+	if !k.guessed {
+		about = "in the order in which they came, "
+	}
+	text := fmt.Sprintf(about+"%.0f of %.0f reads would find their result kept, which saves about %s of the statement time", k.hits, k.reads, ui.Share(max(k.saved, 0)/k.all))
 	if len(k.quiet) > 0 {
 		names := k.quiet[:min(len(k.quiet), 3)]
 		text += fmt.Sprintf("; %s of the time reads only tables that nothing wrote in the run (%s", ui.Share(k.still/k.all), strings.Join(names, ", "))

@@ -14,6 +14,11 @@ func class(fingerprint string, count int64, each time.Duration) evidence.Stateme
 	return evidence.Statement{Service: "db", Schema: "shop", Fingerprint: fingerprint, Count: count, Total: time.Duration(count) * each, RowsSent: count}
 }
 
+func replayed(s evidence.Statement, repeats int64) evidence.Statement {
+	s.Replayed, s.Repeats = true, repeats
+	return s
+}
+
 // What a query cache is worth follows from the tables: results of those that nothing
 // writes stay, however much is written to others.
 func TestQueryCacheByTables(t *testing.T) {
@@ -31,6 +36,9 @@ func TestQueryCacheByTables(t *testing.T) {
 			[]evidence.Statement{class(items, 1000, 4*time.Millisecond), class("UPDATE items SET stock = stock - ? WHERE id = ?", 1000, time.Millisecond)}, 0, "", 0},
 		{"with every tenth read",
 			[]evidence.Statement{class(items, 1000, 4*time.Millisecond), class("UPDATE items SET stock = stock - ? WHERE id = ?", 100, time.Millisecond)}, 0.43, "about 450 of 1000 reads", 0},
+		{"as many writes, all of them before the reads",
+			[]evidence.Statement{replayed(class(items, 1000, 4*time.Millisecond), 960), class("UPDATE items SET stock = stock - ? WHERE id = ?", 1000, time.Millisecond)}, 0.96, "in the order in which they came, 960 of 1000 reads", 0},
+		{"nothing is written, and no values come again", []evidence.Statement{replayed(class(items, 1000, 4*time.Millisecond), 0)}, 0, "", 0},
 		{"with every tenth read, in another database",
 			[]evidence.Statement{class(items, 1000, 4*time.Millisecond), class("UPDATE archive.items SET stock = ? WHERE id = ?", 1000, time.Millisecond)}, 0.48, "about 500 of 1000 reads", 0},
 		{"a join with a table that is written",

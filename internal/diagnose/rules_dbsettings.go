@@ -297,7 +297,10 @@ func judgeQueryCacheUnused(m *model) ([]Finding, string) {
 		}
 		says := "It pays only where the same statements come with the same values."
 		if known {
-			says = "By tables, " + keeps.text() + ". " + says
+			if !keeps.guessed {
+				says = ""
+			}
+			says = strings.TrimSpace("By tables, " + keeps.text() + ". " + says)
 		}
 		f := about(v.svc.Name, v.svc.Name+" computes results again that could be kept",
 			fmt.Sprintf("%.0f reads for %.0f writes in %.0f s, and the query cache is off (query_cache_type %s, query_cache_size %.0f). %s", reads, writes, m.window, kind, bytes, says),

@@ -28,6 +28,8 @@ type StatementOptions struct {
 	Workers      int // that parse; 0: one per CPU
 	// Service is set in every class.
 	Service string
+	// Repeats counts Statement.Repeats, which takes up to 80 MB for a million texts.
+	Repeats bool
 	// MaxClasses bounds memory: statements of further classes are one class,
 	// OtherStatements. 0: 5000. A class takes 3–70 kB.
 	MaxClasses int

@@ -25,6 +25,7 @@ type statementClasses struct {
 	at      []*statementClass // of the piece being merged, by its own numbers
 	log     statementLogSum   // of the present log
 	dialect sqllog.Dialect    // of the present log
+	repeats *repeats
 }
 
 // statementLogSum is what is told of one log.
@@ -47,7 +48,7 @@ type statementClass struct {
 }
 
 func newStatementClasses(o *StatementOptions) *statementClasses {
-	return &statementClasses{o: o, seed: maphash.MakeSeed(), known: map[classKey]*statementClass{}}
+	return &statementClasses{o: o, seed: maphash.MakeSeed(), known: map[classKey]*statementClass{}, repeats: newRepeats()}
 }
 
 // begin starts a log: nothing is carried over from the one before.
@@ -97,6 +98,9 @@ func (c *statementClasses) merge(p *pieceSum) {
 	}
 	for _, t := range p.times {
 		c.at[t.class].times.add(t.bucket)
+		if c.o.Repeats {
+			c.repeats.next(c.at[t.class], t.text)
+		}
 	}
 	if p.used {
 		c.schema = p.schema
@@ -123,7 +127,7 @@ func (c *statementClasses) class(k *pieceClass) *statementClass {
 		text = onlyComments
 	}
 	key.schema = strings.Clone(key.schema) // it may lie in the piece
-	class := &statementClass{Statement: Statement{Service: c.o.Service, Schema: key.schema, Fingerprint: strings.ToValidUTF8(text, "?")}}
+	class := &statementClass{Statement: Statement{Service: c.o.Service, Schema: key.schema, Fingerprint: strings.ToValidUTF8(text, "?"), Replayed: c.o.Repeats}}
 	c.known[key] = class
 	c.list = append(c.list, class)
 	return class

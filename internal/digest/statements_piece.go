@@ -44,6 +44,7 @@ type pieceSum struct {
 }
 
 type statementTime struct {
+	text   uint64 // hash of the statement, for StatementOptions.Repeats; else 0
 	class  uint32
 	bucket uint16
 }
@@ -173,7 +174,11 @@ func (w *statementWorker) add(e *sqllog.SlowEntry) error {
 		c.Max, c.slowest = e.QueryTime, e.SQL
 	}
 	c.add(e)
-	s.times = append(s.times, statementTime{uint32(i), timeBucket(e.QueryTime)})
+	t := statementTime{class: uint32(i), bucket: timeBucket(e.QueryTime)}
+	if w.o.Repeats {
+		t.text = maphash.String(w.seed, e.SQL)
+	}
+	s.times = append(s.times, t)
 	return nil
 }
 

@@ -145,6 +145,7 @@ func TestStatementLogsDoNotDependOnPieces(t *testing.T) {
 		},
 		func(o *StatementOptions) { o.Since, o.Until = time.Unix(1714557601, 0), time.Unix(1714557604, 0) },
 		func(o *StatementOptions) { o.MaxClasses = 3 },
+		func(o *StatementOptions) { o.Repeats = true },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		data := rapid.SampledFrom(logs).Draw(t, "log")

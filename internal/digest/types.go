@@ -144,6 +144,11 @@ type Statement struct {
 	P95 time.Duration `json:"p95,omitempty"`
 	P99 time.Duration `json:"p99,omitempty"`
 	Max time.Duration `json:"max,omitempty"`
+	// Repeats are the runs of a read whose text had come before, and of whose tables nothing
+	// was written in between: what a cache of results would have answered. Replayed says that
+	// they were counted.
+	Repeats  int64 `json:"repeats,omitempty"`
+	Replayed bool  `json:"replayed,omitempty"`
 	// Sampled: it was seen running in so many looks at what runs, and no run was recorded.
 	// Total is then its share of the looks, Count and RowsExamined are estimates, and
 	// what else a log tells is not known. 0: the runs were recorded.

@@ -126,7 +126,7 @@ func ReadSlowLog(ctx context.Context, h host.Host, service, file string, from, t
 	in := digest.Input{Name: "slow log " + file, Size: log.Bytes + int64(len(before)), Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(io.MultiReader(strings.NewReader(before), &pieces{ctx: ctx, h: h, file: file, at: from, end: from + log.Bytes})), nil
 	}}
-	sums, err := digest.StatementLogs(ctx, []digest.Input{in}, digest.StatementOptions{Service: service,
+	sums, err := digest.StatementLogs(ctx, []digest.Input{in}, digest.StatementOptions{Service: service, Repeats: true,
 		Keep: func(e *sqllog.SlowEntry) bool { return !skip[e.Thread] && e.Thread != nobody }})
 	if errors.Is(err, digest.ErrNotSlowLog) {
 		return log, nil // a part of an entry, or none
