@@ -18,11 +18,7 @@ func VisitedServer(st *stack.Stack, svc *stack.Service, conf *nginx.Config) *ngi
 	if err != nil {
 		return nil
 	}
-	port := u.Port()
-	if port == "" {
-		port = "80"
-	}
-	if server := FrontServer(conf, net.JoinHostPort(u.Hostname(), port)); server != nil {
+	if server := FrontServer(conf, net.JoinHostPort(u.Hostname(), FrontPort(st))); server != nil {
 		return server
 	}
 	front := FrontService(st)

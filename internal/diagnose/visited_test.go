@@ -15,6 +15,7 @@ func TestVisitedServer(t *testing.T) {
 		server { listen 127.0.0.1:81; server_name a; }
 		server { listen 127.0.0.1:8080; server_name b; }
 		server { listen 127.0.0.1:82; server_name c; }
+		server { listen 443; server_name d; }
 	}`
 	conf, err := nginx.Load("/n", "", func(string) ([]byte, error) { return []byte(text), nil }, nil)
 	if err != nil {
@@ -27,6 +28,7 @@ func TestVisitedServer(t *testing.T) {
 		want      string
 	}{
 		{"at the address itself", "http://127.0.0.1:81", stack.Service{Name: "lb", Kind: stack.App, Listen: []string{"127.0.0.1:80"}, TalksTo: []string{"web"}}, "a"},
+		{"at the port that https has", "https://127.0.0.1", stack.Service{Name: "lb", Kind: stack.App, Listen: []string{"127.0.0.1:80"}, TalksTo: []string{"other"}}, "d"},
 		{"behind a balancer", "http://127.0.0.1", stack.Service{Name: "lb", Kind: stack.App, Listen: []string{"127.0.0.1:80"}, TalksTo: []string{"web"}}, "b"},
 		{"behind nobody", "http://127.0.0.1:80", stack.Service{Name: "lb", Kind: stack.App, Listen: []string{"127.0.0.1:80"}, TalksTo: []string{"other"}}, ""},
 		{"behind a page cache", "http://127.0.0.1:80", stack.Service{Name: "cache", Kind: stack.Varnish, Listen: []string{"127.0.0.1:80"}, TalksTo: []string{"web"}}, ""},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"kasoku/internal/change"
+	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/host"
 	"kasoku/internal/stack"
@@ -93,7 +94,7 @@ func FrontAddress(st *stack.Stack) string {
 		return ""
 	}
 	if u.Port() == "" {
-		return u.Host + ":80"
+		return u.Host + ":" + diagnose.FrontPort(st)
 	}
 	return u.Host
 }
