@@ -23,6 +23,9 @@ type instance struct {
 	// backends are the endpoints that its configuration calls.
 	backends []string
 	worker   bool // background work, which no request passes through
+	// byDefault are the stores that its program names where the environment says nothing,
+	// and the files in which it does.
+	byDefault [][2]string
 }
 
 // discovery is the state of looking at one host.

@@ -244,6 +244,7 @@ func (d *discovery) links(ctx context.Context) {
 		return
 	}
 	for _, in := range d.found {
+		d.takeDefaults(in)
 		if in.svc.Kind == App && len(in.svc.TalksTo) == 0 && !in.worker {
 			d.note("%s: whom it talks to was not found; fill in talks_to.", in.svc.Name)
 		}

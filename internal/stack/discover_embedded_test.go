@@ -196,6 +196,7 @@ func TestStoresThatTheProgramNames(t *testing.T) {
 		d := &discovery{h: host.NewLocal(), found: stores}
 		app := &instance{svc: Service{Name: "app", Kind: App, Root: filepath.Join(dir, "app")}}
 		d.settings(t.Context(), app)
+		d.takeDefaults(app)
 		if !slices.Equal(app.svc.TalksTo, want) || len(app.svc.Settings) > 0 {
 			t.Errorf("%q: talks to %v, settings %v; want %v and none", text, app.svc.TalksTo, app.svc.Settings, want)
 		}
@@ -205,6 +206,7 @@ func TestStoresThatTheProgramNames(t *testing.T) {
 	d := &discovery{h: host.NewLocal(), found: stores}
 	app := &instance{svc: Service{Name: "app", Kind: App, Root: filepath.Join(dir, "app")}}
 	d.settings(t.Context(), app)
+	d.takeDefaults(app)
 	if !slices.Equal(app.svc.TalksTo, []string{"db"}) || len(app.svc.Settings) > 0 {
 		t.Errorf("a program in PHP: talks to %v, settings %v; want db and none", app.svc.TalksTo, app.svc.Settings)
 	}

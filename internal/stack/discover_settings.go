@@ -116,19 +116,39 @@ func (d *discovery) storesInSource(ctx context.Context, app *instance, sources [
 			d.note("%s talks to %s: a guess from %s, which names its address; Kasoku does not change that.", app.svc.Name, s.name, file)
 			return true
 		})
-		d.storesByDefault(app, file, string(data), stores)
+		storesByDefault(app, file, string(data), stores)
 	}
 }
 
-// storesByDefault finds the stores that a program's text names as what it takes where its
+// storesByDefault notes the stores that a program's text names as what it takes where its
 // environment says nothing.
-func (d *discovery) storesByDefault(app *instance, file, text string, stores []store) {
+func storesByDefault(app *instance, file, text string, stores []store) {
 	for _, name := range namedStores(defaultsOf(text), stores).names {
-		if !slices.Contains(app.svc.TalksTo, name) {
+		app.byDefault = append(app.byDefault, [2]string{name, file})
+	}
+}
+
+// takeDefaults has an application talk to those stores, once all else that tells whom it
+// talks to is known.
+func (d *discovery) takeDefaults(app *instance) {
+	for _, b := range app.byDefault {
+		if name, file := b[0], b[1]; !slices.ContainsFunc(app.svc.TalksTo, func(t string) bool { return d.kindOf(t) == d.kindOf(name) }) {
 			app.svc.TalksTo = append(app.svc.TalksTo, name)
 			d.note("%s talks to %s: a guess from %s, which names it where the environment does not; Kasoku does not change that.", app.svc.Name, name, file)
 		}
 	}
+}
+
+// kindOf a service that was found on this host or another.
+func (d *discovery) kindOf(name string) Kind {
+	for _, o := range append([]*discovery{d}, d.all...) {
+		for _, in := range o.found {
+			if in.svc.Name == name {
+				return in.svc.Kind
+			}
+		}
+	}
+	return ""
 }
 
 // writtenOut reports whether a text holds a store's address between quotes.
@@ -209,7 +229,7 @@ func (d *discovery) settingsFile(ctx context.Context, app *instance, file string
 		found.names, found.guessed = append(found.names, names...), found.guessed || guessed
 	}
 	if len(found.names) == 0 && !found.mentions {
-		d.storesByDefault(app, file, string(data), stores)
+		storesByDefault(app, file, string(data), stores)
 		return
 	}
 	app.svc.Settings = append(app.svc.Settings, file)
