@@ -201,6 +201,23 @@ func TestForeignBenchmarkFails(t *testing.T) {
 	}
 }
 
+// TestForeignBenchmarkFailsOnce: what fails while statements are recorded is run once more,
+// and fails for good the second time.
+func TestForeignBenchmarkFailsOnce(t *testing.T) {
+	c := startForeign(t)
+	const fails = `n=$(($(cat runs 2>/dev/null || echo 0) + 1)); echo $n >runs
+case $n in %s) echo 'score: 0'; echo 'GET /: too slow'; exit 1;; esac
+`
+	c.bench(fmt.Sprintf(fails, "2") + wrkBench)
+	_, errs := c.want([]int{ui.OK}, "run")
+	if !strings.Contains(errs, "judged the service wrong") || !strings.Contains(errs, "once more") {
+		t.Errorf("nothing is said of it:\n%s", errs)
+	}
+	c.write("runs", 0o644, "0\n")
+	c.bench(fmt.Sprintf(fails, "2|3") + wrkBench)
+	c.want([]int{ui.Target}, "run")
+}
+
 // TestForeignBenchmarkInterrupted: Ctrl-C ends the benchmark and all it started.
 func TestForeignBenchmarkInterrupted(t *testing.T) {
 	c := startForeign(t)
