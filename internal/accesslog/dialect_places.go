@@ -103,6 +103,18 @@ var cloudflarePlaces = map[string]place{
 	"EdgeTimeToFirstByteMs": goMillis, "OriginResponseDurationMs": upMillis, "OriginResponseTime": upNanos,
 }
 
+// linkerdPlaces are of "Access logging", the JSON of linkerd2-proxy.
+var linkerdPlaces = map[string]place{
+	"timestamp": {kind: kindTime}, "client.addr": {kind: kindClient}, "host": {kind: kindHost}, "method": {kind: kindMethod}, "uri": {kind: kindTarget}, "version": {kind: kindProtocol},
+	"status": {kind: kindCode}, "response_bytes": {kind: kindSize}, "request_bytes": {kind: kindSkip}, "total_ns": goNanos, "processing_ns": {kind: kindSkip}, "user_agent": {kind: kindAgent},
+}
+
+// tykPlaces are of "Access logs", the JSON of the gateway.
+var tykPlaces = map[string]place{
+	"time": {kind: kindTime}, "client_ip": {kind: kindClient}, "host": {kind: kindHost}, "method": {kind: kindMethod}, "path": {kind: kindTarget}, "protocol": {kind: kindProtocol},
+	"status": {kind: kindCode}, "latency_total": goMillis, "latency_upstream": upMillis, "latency_gateway": {kind: kindSkip}, "user_agent": {kind: kindAgent},
+}
+
 // haproxyPlaces are the names of log-format's variables (8.2.6), which users
 // give their keys.
 var haproxyPlaces = map[string]place{

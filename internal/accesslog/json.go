@@ -191,10 +191,10 @@ func (s *scanner) value(depth int) bool {
 		}
 		s.bareList()
 		v := s.b[begin:s.at]
-		if len(v) == 0 {
+		if len(v) == 0 && (s.inArray || s.peek() != ',' && s.peek() != '}') {
 			return false
 		}
-		if string(v) == "null" {
+		if len(v) == 0 || string(v) == "null" { // nginx writes nothing for a variable without a value
 			v = nil
 		}
 		return s.set(v)

@@ -108,7 +108,7 @@ func (l *lineReader) findStatus() {
 		return
 	}
 	at := -1
-	if l.onlySize() {
+	if l.resultStatus() || l.onlySize() {
 		return
 	}
 	if i := l.request - 1; i > l.time && l.time >= 0 && l.tokens[i].form == 0 && isStatus(&l.tokens[i]) && usualStatus(l.tokens[i].value) {
@@ -120,6 +120,11 @@ func (l *lineReader) findStatus() {
 		}
 		if isStatus(&l.tokens[i]) && !l.counted(i) {
 			at, l.status = i, i
+		}
+	}
+	if at < 0 {
+		if at = l.statusBefore(); at >= 0 {
+			l.status = l.requestEnd - 1
 		}
 	}
 	if at >= 0 {

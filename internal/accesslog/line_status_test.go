@@ -1,0 +1,46 @@
+package accesslog
+
+import "testing"
+
+// Lines that have the status before the request, or joined to what a proxy did with it.
+func TestStatusBeforeTheRequest(t *testing.T) {
+	const stamp = "2024/05/12 09:50:40"
+	for _, c := range []struct{ name, line, want string }{
+		{"Squid", "1715507440.098     %d 192.0.2.7 TCP_MISS/500 503 GET http://shop.example/a - HIER_DIRECT/192.0.2.8 text/html", "GET http://shop.example/a 500 49000/-1 503 09:50:40"},
+		{"Traffic Server, a denied one", `1715507440.098 %d 192.0.2.7 TCP_DENIED/403 404 GET http://shop.example/a - NONE/- text/html -`, "GET http://shop.example/a 403 49000/-1 404 09:50:40"},
+		{"Squid's values in an order of one's own", `192.0.2.7 [12/May/2024:09:50:40 +0000] TCP_HIT/200 500 GET http://shop.example/a %d ms`, "GET http://shop.example/a 200 49000/-1 500 09:50:40"},
+		{"Squid's combined", `192.0.2.7 - - [12/May/2024:09:50:40 +0000] "GET http://shop.example/a HTTP/1.1" 304 71%d "-" "curl" TCP_MISS:HIER_DIRECT`, "GET http://shop.example/a 304 -1/-1 7149 09:50:40"},
+		{"Hertz", `[2024-05-12T09:50:40.098] 503 - %d.250ms GET /a`, "GET /a 503 49250/-1 -1 09:50:40"},
+		{"Iris", `[INFO] ` + stamp + ` 404 %d.250ms 192.0.2.7 GET /a`, "GET /a 404 49250/-1 -1 09:50:40"},
+		{"Beego", stamp + `.098 [D] [router.go:1305]  |     192.0.2.7| 502 | %d.250ms|   match| GET      /a   r:/a`, "GET /a 502 49250/-1 -1 09:50:40"},
+		{"Tornado", `[I 240512 09:50:40 web:2271] 304 GET /a (192.0.2.7) %d.25ms`, "GET /a 304 49250/-1 -1 00:00:00"},
+		{"PHP's own server", `[Sun May 12 09:50:40 2024] 192.0.2.7:51%d [404]: GET /a`, "GET /a 404 -1/-1 -1 09:50:40"},
+		// What stands there is no status: two of them, a number without a time, a time's digits.
+		{"two of them", stamp + ` 200 404 %d.250ms 192.0.2.7 GET /a`, "GET /a 0 49250/-1 -1 09:50:40"},
+		{"none beside a time", stamp + ` 200 x 192.0.2.7 GET /a took=%dms`, "GET /a 0 49000/-1 -1 09:50:40"},
+	} {
+		got, f := reported(t, c.line)
+		if got != c.want {
+			t.Errorf("%s: %s by %s %q\nwant %s", c.name, got, f.Name, f.Notes, c.want)
+		}
+	}
+}
+
+// Values that are empty, named otherwise, or of lines that name their level.
+func TestNamedRequests(t *testing.T) {
+	for _, c := range []struct{ name, line, want string }{
+		{"nothing where a variable of nginx has no value", `{"time":"2024-05-12T09:50:40Z","request":"GET /a HTTP/1.1","status":200,"bytes":7100,"request_time":0.0%d,"upstream_time":}`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"… in the middle", `{"time":"2024-05-12T09:50:40Z","upstream_time":,"request":"GET /a HTTP/1.1","status":200,"bytes":7100,"request_time":0.0%d}`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"a level before named values", `2024-05-12T09:50:40.098Z [info] state=set method=GET path=/a format=json status=200 duration=%d.25ms`, "GET /a 200 49250/-1 -1 09:50:40"},
+		{"a proxy's object", `{"timestamp":1715507440098,"source":"lambda","proxy":{"method":"GET","host":"shop.example","path":"/a","statusCode":502},"took_ms":%d}`, "GET /a 502 49000/-1 -1 09:50:40"},
+		{"HAProxy's Tt", `192.0.2.7 [12/May/2024:09:50:40 +0000] "GET /a HTTP/1.1" 200 7100 Tq=0 Tw=0 Tc=1 Tr=44 Tt=%d web app/app1`, "GET /a 200 49000/-1 7100 09:50:40"},
+		{"semantic_logger", `2024-05-12 09:50:40.098123 I [4000:puma 001] {request_id: r1} (%d.0ms) ItemsController -- Completed #show -- { controller: "ItemsController", method: "GET", path: "/a", status: 200, view_runtime: 1.2 }`, "GET /a 200 49000/-1 -1 09:50:40"},
+		{"Linkerd", `{"host":"shop.example","method":"GET","processing_ns":"34123","response_bytes":"7100","status":200,"timestamp":"2024-05-12T09:50:40Z","total_ns":"%d000000","uri":"http://shop.example/a","version":"HTTP/1.1"}`, "GET http://shop.example/a 200 49000/-1 7100 09:50:40"},
+		{"Tyk", `{"api_id":"1","client_ip":"192.0.2.7","latency_gateway":1,"latency_total":%d,"latency_upstream":44,"level":"info","method":"GET","msg":"","path":"/a","prefix":"access-log","status":200,"time":"2024-05-12T09:50:40Z"}`, "GET /a 200 49000/44000 -1 09:50:40"},
+	} {
+		got, f := reported(t, c.line)
+		if got != c.want {
+			t.Errorf("%s: %s by %s %q\nwant %s", c.name, got, f.Name, f.Notes, c.want)
+		}
+	}
+}
