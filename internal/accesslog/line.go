@@ -42,9 +42,10 @@ type lineReader struct {
 	b      []byte
 	tokens []token
 
-	time, request, status int // tokens of these; -1: none found
-	requestEnd            int // the first token behind the request
-	took                  int // times found by their form
+	time, request, status int  // tokens of these; -1: none found
+	requestEnd            int  // the first token behind the request
+	took                  int  // times found by their form
+	ported                bool // a port stands behind the request, as IIS has it: its size is further behind
 }
 
 func parseLine(f *Format, line []byte, e *Entry, c *clock) string {
@@ -234,7 +235,7 @@ func (l *lineReader) size(at int) int {
 	for bare(at) && isTimeForm(l.tokens[at].value) {
 		at++
 	}
-	if l.e.Bytes >= 0 || !bare(at) {
+	if l.e.Bytes >= 0 || l.ported || !bare(at) {
 		return at
 	}
 	if v := l.tokens[at].value; isDigits(v) || string(v) == "-" {

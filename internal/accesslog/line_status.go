@@ -24,6 +24,34 @@ func (l *lineReader) resultStatus() bool {
 	return false
 }
 
+// bothBefore takes status and size of a line that has them right before the request, and
+// no number behind it but a time elsewhere: 0.012 192.0.2.7 200 503 GET /a HTTP/1.1.
+func (l *lineReader) bothBefore() bool {
+	at := l.request - 2
+	if at <= l.time || at < 0 || l.tokens[l.request].key != nil {
+		return false
+	}
+	status, size := &l.tokens[at], &l.tokens[at+1]
+	if status.form != 0 || !isStatus(status) || !usualStatus(status.value) || size.key != nil || size.form != 0 || !isDigits(size.value) || len(size.value) > 10 {
+		return false
+	}
+	timed := false
+	for i := range l.tokens {
+		t := &l.tokens[i]
+		if i >= l.requestEnd && t.key == nil && t.form == 0 && isDigits(t.value) {
+			return false
+		}
+		timed = timed || l.mayBeTime(i) && t.form == 0 && isTimeForm(t.value)
+	}
+	if !timed {
+		return false
+	}
+	n, _ := number(status.value)
+	l.e.Status, l.status = int(n), l.requestEnd-1
+	l.e.Bytes, _ = number(size.value)
+	return true
+}
+
 // isResult: TCP_MISS, ERR_CLIENT_ABORT, NONE.
 func isResult(v []byte) bool {
 	if string(v) == "NONE" {

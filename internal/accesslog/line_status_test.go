@@ -15,6 +15,11 @@ func TestStatusBeforeTheRequest(t *testing.T) {
 		{"Beego", stamp + `.098 [D] [router.go:1305]  |     192.0.2.7| 502 | %d.250ms|   match| GET      /a   r:/a`, "GET /a 502 49250/-1 -1 09:50:40"},
 		{"Tornado", `[I 240512 09:50:40 web:2271] 304 GET /a (192.0.2.7) %d.25ms`, "GET /a 304 49250/-1 -1 00:00:00"},
 		{"PHP's own server", `[Sun May 12 09:50:40 2024] 192.0.2.7:51%d [404]: GET /a`, "GET /a 404 -1/-1 -1 09:50:40"},
+		{"status and size before the method", `1715507440.098 0.0%d 192.0.2.7 200 503 GET /a HTTP/1.1`, "GET /a 200 49000/-1 503 09:50:40"},
+		{"a time before the status, and a size behind", `192.0.2.7 [12/May/2024:09:50:40 +0000] 200 302 "GET /a HTTP/1.1" 71%d 0.012`, "GET /a 302 12000/-1 7149 09:50:40"},
+		{"a port behind the path", `2024-05-12T09:50:40Z SHOP GET /a X-ARR-LOG-ID=1 443 - 192.0.2.7 curl - - shop.example 404 0 0 7100 100 1%d`, "GET /a 404 -1/-1 -1 09:50:40"},
+		{"Azure App Service's columns", `2024-05-12 09:50:40 SHOP GET /a - 443 - 192.0.2.7 curl - - shop.example 404 0 0 7100 100 %d`, "GET /a 404 49000/-1 7100 09:50:40"},
+		{"443 alone is a status", `192.0.2.7 [12/May/2024:09:50:40 +0000] "GET /a HTTP/1.1" 443 71%d`, "GET /a 443 -1/-1 7149 09:50:40"},
 		// What stands there is no status: two of them, a number without a time, a time's digits.
 		{"two of them", stamp + ` 200 404 %d.250ms 192.0.2.7 GET /a`, "GET /a 0 49250/-1 -1 09:50:40"},
 		{"none beside a time", stamp + ` 200 x 192.0.2.7 GET /a took=%dms`, "GET /a 0 49000/-1 -1 09:50:40"},
@@ -37,6 +42,22 @@ func TestNamedRequests(t *testing.T) {
 		{"semantic_logger", `2024-05-12 09:50:40.098123 I [4000:puma 001] {request_id: r1} (%d.0ms) ItemsController -- Completed #show -- { controller: "ItemsController", method: "GET", path: "/a", status: 200, view_runtime: 1.2 }`, "GET /a 200 49000/-1 -1 09:50:40"},
 		{"Linkerd", `{"host":"shop.example","method":"GET","processing_ns":"34123","response_bytes":"7100","status":200,"timestamp":"2024-05-12T09:50:40Z","total_ns":"%d000000","uri":"http://shop.example/a","version":"HTTP/1.1"}`, "GET http://shop.example/a 200 49000/-1 7100 09:50:40"},
 		{"Tyk", `{"api_id":"1","client_ip":"192.0.2.7","latency_gateway":1,"latency_total":%d,"latency_upstream":44,"level":"info","method":"GET","msg":"","path":"/a","prefix":"access-log","status":200,"time":"2024-05-12T09:50:40Z"}`, "GET /a 200 49000/44000 -1 09:50:40"},
+	} {
+		got, f := reported(t, c.line)
+		if got != c.want {
+			t.Errorf("%s: %s by %s %q\nwant %s", c.name, got, f.Name, f.Notes, c.want)
+		}
+	}
+}
+
+// A number that is found to be the time is read as such where it is something else to the
+// format that its line fits.
+func TestTimesThatFitAnotherColumn(t *testing.T) {
+	const line = `192.0.2.7 - - [12/May/2024:09:50:40 +0000] "GET /a HTTP/1.1" 200 7100`
+	for _, c := range []struct{ name, line, want string }{
+		{"in quotes, where the forwarded address may stand", line + ` "-" "curl" "%d017"`, "GET /a 200 49017/-1 7100 09:50:40"},
+		{"before the client, where the host may stand", `%d017 ` + line, "GET /a 200 49017/-1 7100 09:50:40"},
+		{"a forwarded address", line + ` "-" "curl" "192.0.2.%d"`, "GET /a 200 -1/-1 7100 09:50:40"},
 	} {
 		got, f := reported(t, c.line)
 		if got != c.want {

@@ -37,6 +37,7 @@ func (f *Format) setTimes(t Times, lines [][]byte) {
 	plain := f.Name == lineName || f.ops != nil // what a program writes by its manual is known
 	if plain && t.Field == "" || f.column.at != 0 {
 		f.findColumn(t, lines)
+		f.columnsRead(lines)
 	}
 	if plain && t.Field == "" {
 		f.findPair(lines)
@@ -165,6 +166,27 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 		place = fmt.Sprintf("value %d from the end of the line", -at)
 	}
 	f.unitOfColumn(t, &s, place, true)
+}
+
+// columnsRead makes the format one that is read value by value, if the value that was
+// found to be the time is something else to its text: in quotes it fits nginx's
+// "$http_x_forwarded_for", before the client the host of vhost_common.
+func (f *Format) columnsRead(lines [][]byte) {
+	if f.ops == nil || !f.column.whole {
+		return
+	}
+	var e Entry
+	var c clock
+	read := 0
+	for _, line := range lines {
+		if e.reset(); f.parse(f, bytes.Clone(line), &e, &c) == "" {
+			read++
+		}
+	}
+	if 2*read > len(lines) {
+		line := Line()
+		f.Name, f.parse, f.prefix, f.ops, f.escapes, f.ended = line.Name, line.parse, nil, nil, line.escapes, line.ended
+	}
 }
 
 // severalNumbers takes the one that is Apache's %D by what stands beside it, or tells
