@@ -51,6 +51,9 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 	if f, err := headed(head, t); f != nil || err != nil {
 		return f, err
 	}
+	if err := halves(lines); err != nil {
+		return nil, err
+	}
 	f, err := detectIn(head, lines, t, nil)
 	if err == nil && (f.isDialect() || f.ops != nil) {
 		return f, nil
