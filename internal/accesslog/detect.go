@@ -111,6 +111,7 @@ func detectIn(head []byte, lines [][]byte, t Times, names map[string]place) (*Fo
 	}
 	f.wrapped = best.wrapped
 	f.findOrder(lines)
+	f.findSwapped(lines)
 	f.aliases = names
 	f.others = append(f.others, best.format.besides(t)...)
 	if f.setTimes(t, lines); t.Field != "" && t.Field != noTimes && !f.fieldFound {

@@ -51,6 +51,7 @@ type lineReader struct {
 func parseLine(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
 	c.follow(f)
+	joinDate(line)
 	var whole bool
 	c.tokens, whole = split(line, c.tokens)
 	if !whole {

@@ -108,7 +108,7 @@ func (l *lineReader) findStatus() {
 		return
 	}
 	at := -1
-	if l.resultStatus() || l.onlySize() {
+	if l.resultStatus() || l.swappedStatus() || l.onlySize() {
 		return
 	}
 	if l.bothBefore() {

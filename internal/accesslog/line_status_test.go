@@ -1,6 +1,11 @@
 package accesslog
 
-import "testing"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // Lines that have the status before the request, or joined to what a proxy did with it.
 func TestStatusBeforeTheRequest(t *testing.T) {
@@ -58,6 +63,54 @@ func TestTimesThatFitAnotherColumn(t *testing.T) {
 		{"in quotes, where the forwarded address may stand", line + ` "-" "curl" "%d017"`, "GET /a 200 49017/-1 7100 09:50:40"},
 		{"before the client, where the host may stand", `%d017 ` + line, "GET /a 200 49017/-1 7100 09:50:40"},
 		{"a forwarded address", line + ` "-" "curl" "192.0.2.%d"`, "GET /a 200 -1/-1 7100 09:50:40"},
+	} {
+		got, f := reported(t, c.line)
+		if got != c.want {
+			t.Errorf("%s: %s by %s %q\nwant %s", c.name, got, f.Name, f.Notes, c.want)
+		}
+	}
+}
+
+// The size before the status is told from all lines: 503 200 alone may be either.
+func TestSizeBeforeTheStatus(t *testing.T) {
+	const begin, end = `192.0.2.7 - - [12/May/2024:09:50:40 +0000] "GET /a HTTP/1.1" `, ` "-" "curl"`
+	read := func(numbers ...string) (string, *Format) {
+		var log strings.Builder
+		for _, n := range numbers {
+			log.WriteString(begin + n + end + "\n")
+		}
+		f, err := Detect([]byte(log.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, why := NewRows(f, false).Entry([]byte(begin + numbers[len(numbers)-1] + end))
+		if why != "" {
+			t.Fatal(why)
+		}
+		return fmt.Sprint(e.Status, " ", e.Bytes), f
+	}
+	for _, c := range []struct {
+		numbers []string
+		want    string
+		told    bool
+	}{
+		{[]string{"7100 200", "15 304", "7100 404", "99120 200", "503 200"}, "200 503", true},
+		{[]string{"200 7100", "304 15", "404 7100", "200 200", "503 200"}, "503 200", false},
+		{[]string{"7100 200", "15 304", "7100 1404", "99120 200", "503 200"}, "503 200", false}, // neither
+	} {
+		if got, f := read(c.numbers...); got != c.want || slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "the second is read as the status") }) != c.told {
+			t.Errorf("%v: %s by %s %q, want %s", c.numbers, got, f.Name, f.Notes, c.want)
+		}
+	}
+}
+
+// A size with a unit, and a date in two columns, do not keep a line from being read.
+func TestSizesWithUnits(t *testing.T) {
+	const line = `{"time":"2024-05-12T09:50:40Z","method":"GET","path":"/a","status":200,"size":"%s","latency_ms":%%d}`
+	for _, c := range []struct{ name, line, want string }{
+		{"rounded", fmt.Sprintf(line, "5KB"), "GET /a 200 49000/-1 -1 09:50:40"},
+		{"bytes", fmt.Sprintf(line, "7100 B"), "GET /a 200 49000/-1 7100 09:50:40"},
+		{"columns of a CDN", "2024-05-12\t09:50:40\t192.0.2.7\tGET\t/a\t200\t7100\t%dms\t\"-\"\t\"curl\"", "GET /a 200 49000/-1 7100 09:50:40"},
 	} {
 		got, f := reported(t, c.line)
 		if got != c.want {

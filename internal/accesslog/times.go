@@ -46,6 +46,7 @@ func (f *Format) setTimes(t Times, lines [][]byte) {
 	for i, other := range f.others {
 		o := *other
 		o.units, o.column, o.pairs, o.field, o.unit, o.order, o.aliases = f.units, f.column, f.pairs, f.field, f.unit, f.order, f.aliases
+		o.swapped = f.swapped
 		f.others[i] = &o
 	}
 }
