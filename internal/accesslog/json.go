@@ -9,7 +9,7 @@ import (
 // jsonPlaces are keys as nginx's configurations, Caddy and Traefik write
 // them. Nested keys are joined by dots.
 var jsonPlaces = map[string]place{
-	"time": {kind: kindTime}, "ts": {kind: kindTime}, "timestamp": {kind: kindTime}, "@timestamp": {kind: kindTime},
+	"time": {kind: kindTime}, "ts": {kind: kindTime}, "timestamp": {kind: kindTime}, "@timestamp": {kind: kindTime}, "@t": {kind: kindTime},
 	"time_local": {kind: kindTime}, "time_iso8601": {kind: kindTime}, "msec": {kind: kindTime},
 	"StartUTC": {kind: kindBegin},
 	"client":   {kind: kindClient}, "client_ip": {kind: kindClient}, "remote_addr": {kind: kindClient}, "remote_ip": {kind: kindClient},

@@ -46,6 +46,10 @@ func TestNamedRequests(t *testing.T) {
 		{"HAProxy's Tt", `192.0.2.7 [12/May/2024:09:50:40 +0000] "GET /a HTTP/1.1" 200 7100 Tq=0 Tw=0 Tc=1 Tr=44 Tt=%d web app/app1`, "GET /a 200 49000/-1 7100 09:50:40"},
 		{"semantic_logger", `2024-05-12 09:50:40.098123 I [4000:puma 001] {request_id: r1} (%d.0ms) ItemsController -- Completed #show -- { controller: "ItemsController", method: "GET", path: "/a", status: 200, view_runtime: 1.2 }`, "GET /a 200 49000/-1 -1 09:50:40"},
 		{"Linkerd", `{"host":"shop.example","method":"GET","processing_ns":"34123","response_bytes":"7100","status":200,"timestamp":"2024-05-12T09:50:40Z","total_ns":"%d000000","uri":"http://shop.example/a","version":"HTTP/1.1"}`, "GET http://shop.example/a 200 49000/-1 7100 09:50:40"},
+		{"Oracle Cloud's load balancer", `{"datetime":1715507440098,"logContent":{"data":{"backendProcessingTime":"0.044","backendStatusCode":"502","clientAddr":"192.0.2.7:5","lbStatusCode":"200","receivedBytes":"10","request":"GET http://shop.example/a HTTP/1.1","requestProcessingTime":"0.0%d","sentBytes":"7100","timestamp":"2024-05-12T09:50:40+00:00"},"time":"2024-05-12T09:50:41Z"}}`, "GET http://shop.example/a 200 49000/44000 7100 09:50:40"},
+		{"the cost of a request", `{"eventTime":"1715507440098","httpMethod":"GET","url":"/a","httpCode":200,"costTime":"%dms"}`, "GET /a 200 49000/-1 -1 09:50:40"},
+		{"a unit behind in", `{"timestamp":"2024-05-12T09:50:40Z","request":{"verb":"GET","uri":"/a"},"response":{"code":200},"responseTimeInMillis":%d}`, "GET /a 200 49000/-1 -1 09:50:40"},
+		{"a total with its unit", `{"@t":"2024-05-12T09:50:40Z","http":{"request":{"method":"GET","path":"/a"},"response":{"status":200,"bytes":7100}},"timing":{"total_ms":%d}}`, "GET /a 200 49000/-1 7100 09:50:40"},
 		{"Tyk", `{"api_id":"1","client_ip":"192.0.2.7","latency_gateway":1,"latency_total":%d,"latency_upstream":44,"level":"info","method":"GET","msg":"","path":"/a","prefix":"access-log","status":200,"time":"2024-05-12T09:50:40Z"}`, "GET /a 200 49000/44000 -1 09:50:40"},
 	} {
 		got, f := reported(t, c.line)

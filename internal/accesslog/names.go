@@ -14,6 +14,7 @@ var timeNames = map[string]place{
 	"time_elapsed": requestUnsure, "response_time": requestUnsure, "resp_time": requestUnsure, "time_taken": requestUnsure, "taken": requestUnsure, "took": requestUnsure,
 	"total_time": requestUnsure, "exec_time": requestUnsure, "processing_time": requestUnsure, "process_time": requestUnsure, "handler_time": requestUnsure,
 	"service": requestUnsure, "service_time": requestUnsure, "req_duration": requestUnsure, "http_duration": requestUnsure, "event_duration": requestUnsure,
+	"cost": requestUnsure, "cost_time": requestUnsure, "time_cost": requestUnsure,
 	"upstream_response_time": upstreamSeconds, "urt": upstreamSeconds, "ut": upstreamSeconds, "upstime": upstreamSeconds, "upstream_time": upstreamSeconds,
 	"up_resp_time": upstreamSeconds, "upstream_resp_time": upstreamSeconds, "apptime": upstreamSeconds, "runtime": upstreamSeconds,
 }
@@ -64,7 +65,7 @@ func timeName(label []byte) place {
 		return p
 	}
 	if at := strings.LastIndexByte(name, '_'); at > 0 {
-		if p, ok := timeNames[name[:at]]; ok {
+		if p, ok := timeNamed(strings.TrimSuffix(name[:at], "_in")); ok { // response_time_in_millis
 			if unit, ok := unitNames[name[at+1:]]; ok {
 				return place{kind: p.kind, unit: unit}
 			}
@@ -74,6 +75,16 @@ func timeName(label []byte) place {
 		return timeName([]byte(name[at+1:]))
 	}
 	return place{}
+}
+
+// timeNamed is the place of a time by its name without its unit; total is one if it has
+// one: total_ms.
+func timeNamed(name string) (place, bool) {
+	if name == "total" {
+		return requestUnsure, true
+	}
+	p, ok := timeNames[name]
+	return p, ok
 }
 
 // snake writes requestTime, Request-Time and REQUEST_TIME as request_time.
