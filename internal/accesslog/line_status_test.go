@@ -122,3 +122,29 @@ func TestSizesWithUnits(t *testing.T) {
 		}
 	}
 }
+
+// A time in an object of something else than the request is not the request's.
+func TestTimesOfParts(t *testing.T) {
+	const line = `{"time":"2024-05-12T09:50:40Z","method":"GET","path":"/a","status":200,%s}`
+	for _, c := range []struct{ values, want string }{
+		{`"db":{"duration_ms":2}`, "GET /a 200 -1/-1 -1 09:50:40"},
+		{`"db":{"duration_ms":2},"duration_ms":%d`, "GET /a 200 49000/-1 -1 09:50:40"},
+		{`"cache":{"took_ms":1},"redis":{"latency_ms":1},"response_time_ms":%d`, "GET /a 200 49000/-1 -1 09:50:40"},
+		{`"queue":{"duration":0.001},"duration":0.0%d`, "GET /a 200 49000/-1 -1 09:50:40"},
+		{`"upstream":{"duration_ms":44},"duration_ms":%d`, "GET /a 200 49000/44000 -1 09:50:40"},
+		{`"backend":{"response_time":0.044},"response_time":0.0%d`, "GET /a 200 49000/44000 -1 09:50:40"},
+		{`"tls":{"handshake":{"duration_ms":3}},"sql":{"total_ms":2}`, "GET /a 200 -1/-1 -1 09:50:40"},
+		{`"http":{"duration_ms":%d}`, "GET /a 200 49000/-1 -1 09:50:40"},
+		{`"attributes":{"duration_ms":%d}`, "GET /a 200 49000/-1 -1 09:50:40"},
+	} {
+		got, f := reported(t, strings.ReplaceAll(line, "%s", c.values))
+		if got != c.want {
+			t.Errorf("%s: %s by %s %q\nwant %s", c.values, got, f.Name, f.Notes, c.want)
+		}
+	}
+	for name, want := range map[string]kind{"db.duration_ms": kindOther, "http.db.took": kindOther, "app.duration_ms": kindRequestTime, "upstream.duration": kindUpstreamTime} {
+		if p := timeName([]byte(name)); p.kind != want {
+			t.Errorf("%s is %+v", name, p)
+		}
+	}
+}

@@ -72,10 +72,35 @@ func timeName(label []byte) place {
 		}
 	}
 	if at := strings.LastIndexByte(name, '.'); at > 0 { // http.request_time, attributes.duration
-		return timeName([]byte(name[at+1:]))
+		return timeWithin(name[:at], timeName([]byte(name[at+1:])))
 	}
 	return place{}
 }
+
+// timeWithin is the place of a time in an object: db.duration_ms is a part of the request's
+// time, and upstream.duration_ms the upstream's.
+func timeWithin(object string, p place) place {
+	for word := range strings.FieldsFuncSeq(object, func(r rune) bool { return r == '.' || r == '_' }) {
+		switch {
+		case p.kind == kindRequestTime && (word == "upstream" || word == "backend" || word == "origin"):
+			p.kind = kindUpstreamTime
+		case partNames[word]:
+			return place{}
+		}
+	}
+	return p
+}
+
+// partNames are objects of what a request waits for or consists of.
+var partNames = func() map[string]bool {
+	out := map[string]bool{}
+	for _, name := range strings.Fields(`db database sql mysql mariadb postgres postgresql pg sqlite mongo mongodb redis memcache memcached cache query queries queue kafka
+		elasticsearch dns tcp tls ssl handshake connect connection render rendering view views template gc cpu lock locks auth ldap external session job jobs middleware header headers
+		error errors previous`) {
+		out[name] = true
+	}
+	return out
+}()
 
 // timeNamed is the place of a time by its name without its unit; total is one if it has
 // one: total_ms.
