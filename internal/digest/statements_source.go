@@ -63,14 +63,14 @@ func sourceOf(head []byte) *statementSource {
 
 // statementFeed sums entries up that come one after the other.
 type statementFeed struct {
-	ctx   context.Context
-	c     *statementClasses
-	w     *statementWorker
-	sum   *pieceSum
-	in    *Input
+	ctx context.Context
+	c   *statementClasses
+	w   *statementWorker
+	sum *pieceSum
+	in  *Input
 	// shortened are rows of a table whose statement the server cut.
 	shortened int64
-	bytes int64 // of the texts in sum
+	bytes     int64 // of the texts in sum
 }
 
 const (
