@@ -66,6 +66,7 @@ func TestTimesThatFitAnotherColumn(t *testing.T) {
 	for _, c := range []struct{ name, line, want string }{
 		{"in quotes, where the forwarded address may stand", line + ` "-" "curl" "%d017"`, "GET /a 200 49017/-1 7100 09:50:40"},
 		{"before the client, where the host may stand", `%d017 ` + line, "GET /a 200 49017/-1 7100 09:50:40"},
+		{"before Varnish's word for a hit and the client", `%d017 hit ` + line, "GET /a 200 49017/-1 7100 09:50:40"},
 		{"a forwarded address", line + ` "-" "curl" "192.0.2.%d"`, "GET /a 200 -1/-1 7100 09:50:40"},
 	} {
 		got, f := reported(t, c.line)

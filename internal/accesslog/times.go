@@ -321,7 +321,7 @@ func numberBefore(tokens []token) (at, n int) {
 		if t.form == '"' || knownMethod(t.value) {
 			break
 		}
-		first := i == 0 && len(tokens) > 1 && tokens[1].form == 0 && tokens[1].key == nil && isAddress(tokens[1].value)
+		first := i == 0 && addressAt(tokens, 1) || i == 0 && len(tokens) > 1 && varnishStates[string(tokens[1].value)] && addressAt(tokens, 2)
 		behind := i > 0 && tokens[i-1].form == '[' && tokens[i-1].key == nil
 		stamped = stamped || behind
 		whole, _, _ := bytes.Cut(t.value, []byte("."))
@@ -340,6 +340,11 @@ func numberBefore(tokens []token) (at, n int) {
 		n = 1 + further // it is told, but not taken
 	}
 	return at, n
+}
+
+// addressAt: a value is an address without a name.
+func addressAt(tokens []token, i int) bool {
+	return i < len(tokens) && tokens[i].form == 0 && tokens[i].key == nil && isAddress(tokens[i].value)
 }
 
 // withTimes applies what the user said to a template.
