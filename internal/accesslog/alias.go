@@ -230,7 +230,7 @@ const maxDistance = 2
 
 // parents are objects that a request's values stand in.
 var parents = map[string]bool{"req": true, "request": true, "res": true, "resp": true, "response": true, "reply": true, "http": true, "access": true, "log": true, "data": true, "event": true,
-	"fields": true, "props": true, "properties": true, "context": true, "ctx": true, "meta": true, "attributes": true, "extra": true, "msg": true, "message": true, "payload": true, "nginx": true, "apache": true}
+	"fields": true, "props": true, "properties": true, "context": true, "ctx": true, "meta": true, "attributes": true, "extra": true, "msg": true, "message": true, "payload": true, "nginx": true, "apache": true, "proxy": true}
 
 // distance of a label to the nearest of the role's names; above maxDistance: it is none.
 func (r *role) distance(label string) int {

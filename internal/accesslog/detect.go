@@ -51,6 +51,9 @@ func DetectTimes(head []byte, t Times) (*Format, error) {
 	if f, err := headed(head, t); f != nil || err != nil {
 		return f, err
 	}
+	if err := halves(lines); err != nil {
+		return nil, err
+	}
 	f, err := detectIn(head, lines, t, nil)
 	if err == nil && (f.isDialect() || f.ops != nil) {
 		return f, nil
@@ -108,6 +111,7 @@ func detectIn(head []byte, lines [][]byte, t Times, names map[string]place) (*Fo
 	}
 	f.wrapped = best.wrapped
 	f.findOrder(lines)
+	f.findSwapped(lines)
 	f.aliases = names
 	f.others = append(f.others, best.format.besides(t)...)
 	if f.setTimes(t, lines); t.Field != "" && t.Field != noTimes && !f.fieldFound {

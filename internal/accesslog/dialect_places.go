@@ -103,6 +103,25 @@ var cloudflarePlaces = map[string]place{
 	"EdgeTimeToFirstByteMs": goMillis, "OriginResponseDurationMs": upMillis, "OriginResponseTime": upNanos,
 }
 
+// linkerdPlaces are of "Access logging", the JSON of linkerd2-proxy.
+var linkerdPlaces = map[string]place{
+	"timestamp": {kind: kindTime}, "client.addr": {kind: kindClient}, "host": {kind: kindHost}, "method": {kind: kindMethod}, "uri": {kind: kindTarget}, "version": {kind: kindProtocol},
+	"status": {kind: kindCode}, "response_bytes": {kind: kindSize}, "request_bytes": {kind: kindSkip}, "total_ns": goNanos, "processing_ns": {kind: kindSkip}, "user_agent": {kind: kindAgent},
+}
+
+// ociPlaces are of "Details for Load Balancer Logs"; the upstream's time is to its first byte.
+var ociPlaces = map[string]place{
+	"data.timestamp": {kind: kindTime}, "data.request": {kind: kindRequest}, "data.lbStatusCode": {kind: kindCode}, "data.backendStatusCode": {kind: kindSkip}, "data.sentBytes": {kind: kindSize},
+	"data.receivedBytes": {kind: kindSkip}, "data.requestProcessingTime": goSecs, "data.backendProcessingTime": upSecs, "data.backendConnectTime": {kind: kindSkip}, "data.clientAddr": {kind: kindClient},
+	"data.host": {kind: kindHost}, "data.userAgent": {kind: kindAgent}, "data.forwardedForAddr": {kind: kindForwarded}, "time": {kind: kindSkip},
+}
+
+// tykPlaces are of "Access logs", the JSON of the gateway.
+var tykPlaces = map[string]place{
+	"time": {kind: kindTime}, "client_ip": {kind: kindClient}, "host": {kind: kindHost}, "method": {kind: kindMethod}, "path": {kind: kindTarget}, "protocol": {kind: kindProtocol},
+	"status": {kind: kindCode}, "latency_total": goMillis, "latency_upstream": upMillis, "latency_gateway": {kind: kindSkip}, "user_agent": {kind: kindAgent},
+}
+
 // haproxyPlaces are the names of log-format's variables (8.2.6), which users
 // give their keys.
 var haproxyPlaces = map[string]place{

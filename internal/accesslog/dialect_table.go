@@ -73,6 +73,13 @@ var dialects = []dialect{
 	// its answer's first byte.
 	{name: "cloudflare", marks: []string{"ClientRequestURI", "EdgeResponseStatus"}, places: cloudflarePlaces, start: true,
 		guess: "milliseconds to the first byte (EdgeTimeToFirstByteMs), as Cloudflare logs no other time of a request"},
+	// Linkerd, "Access logging": total_ns is the time of the whole request.
+	{name: "linkerd", marks: []string{"total_ns", "processing_ns", "method"}, places: linkerdPlaces},
+	// Oracle Cloud, "Details for Load Balancer Logs": seconds.
+	{name: "oci", marks: []string{"logContent.data.lbStatusCode", "logContent.data.request"}, places: prefixed("logContent.", ociPlaces)},
+	{name: "oci", marks: []string{"data.lbStatusCode", "data.request"}, places: ociPlaces},
+	// Tyk, "Access logs": latencies are milliseconds.
+	{name: "tyk", marks: []string{"api_id", "latency_total", "method"}, places: tykPlaces},
 	// HAProxy, log-format of JSON with the names of its own variables:
 	// milliseconds.
 	{name: "haproxy", marks: []string{"Ta"}, places: haproxyPlaces, start: true, connections: true},

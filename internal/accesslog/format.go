@@ -43,6 +43,8 @@ type Format struct {
 	aliases map[string]place // of labels that are nearly one of a table's
 	order   dateOrder        // of dates such as 05/06/2024
 	newest  time.Time        // as of clock
+	// swapped: the size stands before the status, in lines that are read value by value.
+	swapped bool
 	// fieldFound: the field that the user named is in the lines.
 	fieldFound bool
 

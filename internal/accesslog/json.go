@@ -9,7 +9,7 @@ import (
 // jsonPlaces are keys as nginx's configurations, Caddy and Traefik write
 // them. Nested keys are joined by dots.
 var jsonPlaces = map[string]place{
-	"time": {kind: kindTime}, "ts": {kind: kindTime}, "timestamp": {kind: kindTime}, "@timestamp": {kind: kindTime},
+	"time": {kind: kindTime}, "ts": {kind: kindTime}, "timestamp": {kind: kindTime}, "@timestamp": {kind: kindTime}, "@t": {kind: kindTime},
 	"time_local": {kind: kindTime}, "time_iso8601": {kind: kindTime}, "msec": {kind: kindTime},
 	"StartUTC": {kind: kindBegin},
 	"client":   {kind: kindClient}, "client_ip": {kind: kindClient}, "remote_addr": {kind: kindClient}, "remote_ip": {kind: kindClient},
@@ -191,10 +191,10 @@ func (s *scanner) value(depth int) bool {
 		}
 		s.bareList()
 		v := s.b[begin:s.at]
-		if len(v) == 0 {
+		if len(v) == 0 && (s.inArray || s.peek() != ',' && s.peek() != '}') {
 			return false
 		}
-		if string(v) == "null" {
+		if len(v) == 0 || string(v) == "null" { // nginx writes nothing for a variable without a value
 			v = nil
 		}
 		return s.set(v)

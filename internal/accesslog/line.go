@@ -42,14 +42,16 @@ type lineReader struct {
 	b      []byte
 	tokens []token
 
-	time, request, status int // tokens of these; -1: none found
-	requestEnd            int // the first token behind the request
-	took                  int // times found by their form
+	time, request, status int  // tokens of these; -1: none found
+	requestEnd            int  // the first token behind the request
+	took                  int  // times found by their form
+	ported                bool // a port stands behind the request, as IIS has it: its size is further behind
 }
 
 func parseLine(f *Format, line []byte, e *Entry, c *clock) string {
 	e.Ended = f.ended
 	c.follow(f)
+	joinDate(line)
 	var whole bool
 	c.tokens, whole = split(line, c.tokens)
 	if !whole {
@@ -75,13 +77,17 @@ func (l *lineReader) read() string {
 	}
 	l.column()
 	l.e.finish(l.c)
+	if l.request < 0 && l.e.Target != nil {
+		l.onlyTime()
+	}
 	if l.took == 0 {
 		l.e.appTime()
 	}
 	switch {
 	// Error logs name the request as such (nginx) or have none; what has a
-	// request and its status by themselves is a logger's: [info] GET /x 200 5.1ms
-	case message && (l.request < 0 || l.tokens[l.request].key != nil || l.e.Status == 0):
+	// request and its status by themselves is a logger's: [info] GET /x 200 5.1ms,
+	// or [info] method=GET path=/x status=200.
+	case message && (l.e.Status == 0 || l.request < 0 && (l.e.Method == nil || l.e.Target == nil) || l.request >= 0 && l.tokens[l.request].key != nil):
 		return whyError
 	case l.e.Target == nil && l.request < 0:
 		return whyNoLine
@@ -230,7 +236,7 @@ func (l *lineReader) size(at int) int {
 	for bare(at) && isTimeForm(l.tokens[at].value) {
 		at++
 	}
-	if l.e.Bytes >= 0 || !bare(at) {
+	if l.e.Bytes >= 0 || l.ported || !bare(at) {
 		return at
 	}
 	if v := l.tokens[at].value; isDigits(v) || string(v) == "-" {
@@ -279,8 +285,11 @@ func (l *lineReader) keyed() {
 // placeOf a name: the line's own tables know it, or the log's other lines, or it is a
 // variable's or a time's.
 func (l *lineReader) placeOf(key []byte) place {
-	if string(key) == "D" {
+	switch string(key) {
+	case "D":
 		return apacheD
+	case "Ta", "Tt":
+		return haproxyT
 	}
 	if p, ok := lineKeys[snake(key)]; ok {
 		return p
@@ -293,6 +302,9 @@ func (l *lineReader) placeOf(key []byte) place {
 
 // apacheD is D=14529: Apache's manual of mod_headers has "D=%D t=%t" as the example.
 var apacheD = place{kind: kindRequestTime, unit: time.Microsecond, whole: true}
+
+// haproxyT is Tt=70, as log-formats of HAProxy's name their variables.
+var haproxyT = place{kind: kindRequestTime, unit: time.Millisecond, whole: true}
 
 // lineKeys are names that JSON lines have, too.
 var lineKeys = map[string]place{}

@@ -16,6 +16,14 @@ func (l *lineReader) timeAlone(i int) bool {
 	return (i == 0 || looksLikeTime(v) || t.form == 0 && beginsDate(v) && bytes.IndexByte(v, ':') > 0) && !l.zoneNamed(i+1) && l.timeIn(i, v)
 }
 
+// joinDate puts a space for the tab between the date and the time of day that a line begins
+// with (Akamai, tables of CDNs).
+func joinDate(line []byte) {
+	if len(line) > 19 && line[10] == '\t' && line[4] == '-' && line[7] == '-' && line[13] == ':' && line[16] == ':' && isDigits(line[:4]) && isDigits(line[17:19]) {
+		line[10] = ' '
+	}
+}
+
 // timeIn reads v, which ends with the value at i, as the line's time.
 func (l *lineReader) timeIn(i int, v []byte) bool {
 	at, ok := l.c.read(v)

@@ -108,7 +108,10 @@ func (l *lineReader) findStatus() {
 		return
 	}
 	at := -1
-	if l.onlySize() {
+	if l.resultStatus() || l.swappedStatus() || l.onlySize() {
+		return
+	}
+	if l.bothBefore() {
 		return
 	}
 	if i := l.request - 1; i > l.time && l.time >= 0 && l.tokens[i].form == 0 && isStatus(&l.tokens[i]) && usualStatus(l.tokens[i].value) {
@@ -118,8 +121,13 @@ func (l *lineReader) findStatus() {
 		if t := &l.tokens[i]; i > 0 && bytes.HasPrefix(l.tokens[i-1].value, []byte("(HTTP/")) { // uWSGI: (HTTP/1.1 200)
 			t.value = bytes.TrimSuffix(t.value, []byte(")"))
 		}
-		if isStatus(&l.tokens[i]) && !l.counted(i) {
+		if isStatus(&l.tokens[i]) && !l.counted(i) && !l.port(i) {
 			at, l.status = i, i
+		}
+	}
+	if at < 0 {
+		if at = l.statusBefore(); at >= 0 {
+			l.status = l.requestEnd - 1
 		}
 	}
 	if at >= 0 {
@@ -136,6 +144,20 @@ func (l *lineReader) counted(i int) bool {
 	next := string(l.tokens[i+1].value)
 	_, unit := unitWords[next]
 	return unit || next == "bytes"
+}
+
+// port: no server answers with 443, which stands before the status in lines of IIS's form.
+func (l *lineReader) port(i int) bool {
+	if string(l.tokens[i].value) != "443" {
+		return false
+	}
+	for i++; i < len(l.tokens); i++ {
+		if isStatus(&l.tokens[i]) && usualStatus(l.tokens[i].value) {
+			l.ported = true
+			return true
+		}
+	}
+	return false
 }
 
 // onlySize takes the one number that is all that stands behind the request for

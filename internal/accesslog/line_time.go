@@ -58,6 +58,40 @@ func (l *lineReader) times() {
 	}
 }
 
+// onlyTime takes the one value with a unit of a line whose request has names, as the
+// (12.1ms) of semantic_logger; of several, nothing tells which it is.
+func (l *lineReader) onlyTime() {
+	if l.e.Request >= 0 || l.e.Upstream >= 0 || l.f.column.at != 0 || l.f.field != "" {
+		return
+	}
+	found := time.Duration(-1)
+	for i := range l.tokens {
+		if t := &l.tokens[i]; t.key != nil || t.form != 0 {
+			continue
+		}
+		d, ok := withUnit(bytes.TrimSuffix(bytes.TrimPrefix(l.tokens[i].value, []byte("(")), []byte(")")))
+		switch {
+		case !ok:
+		case found >= 0:
+			return
+		default:
+			found = d
+		}
+	}
+	if found >= 0 {
+		l.e.Request = found
+		l.took++
+	}
+}
+
+// withUnit reads a time that names its unit: 12ms, 1.5s.
+func withUnit(v []byte) (time.Duration, bool) {
+	if len(v) < 2 || v[0] < '0' || v[0] > '9' || isDigits(v[len(v)-1:]) {
+		return 0, false
+	}
+	return duration(v, 0)
+}
+
 // mayBeTime leaves out what is known to be another value.
 func (l *lineReader) mayBeTime(i int) bool {
 	t := &l.tokens[i]

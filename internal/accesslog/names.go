@@ -14,6 +14,7 @@ var timeNames = map[string]place{
 	"time_elapsed": requestUnsure, "response_time": requestUnsure, "resp_time": requestUnsure, "time_taken": requestUnsure, "taken": requestUnsure, "took": requestUnsure,
 	"total_time": requestUnsure, "exec_time": requestUnsure, "processing_time": requestUnsure, "process_time": requestUnsure, "handler_time": requestUnsure,
 	"service": requestUnsure, "service_time": requestUnsure, "req_duration": requestUnsure, "http_duration": requestUnsure, "event_duration": requestUnsure,
+	"cost": requestUnsure, "cost_time": requestUnsure, "time_cost": requestUnsure,
 	"upstream_response_time": upstreamSeconds, "urt": upstreamSeconds, "ut": upstreamSeconds, "upstime": upstreamSeconds, "upstream_time": upstreamSeconds,
 	"up_resp_time": upstreamSeconds, "upstream_resp_time": upstreamSeconds, "apptime": upstreamSeconds, "runtime": upstreamSeconds,
 }
@@ -64,16 +65,51 @@ func timeName(label []byte) place {
 		return p
 	}
 	if at := strings.LastIndexByte(name, '_'); at > 0 {
-		if p, ok := timeNames[name[:at]]; ok {
+		if p, ok := timeNamed(strings.TrimSuffix(name[:at], "_in")); ok { // response_time_in_millis
 			if unit, ok := unitNames[name[at+1:]]; ok {
 				return place{kind: p.kind, unit: unit}
 			}
 		}
 	}
 	if at := strings.LastIndexByte(name, '.'); at > 0 { // http.request_time, attributes.duration
-		return timeName([]byte(name[at+1:]))
+		return timeWithin(name[:at], timeName([]byte(name[at+1:])))
 	}
 	return place{}
+}
+
+// timeWithin is the place of a time in an object: db.duration_ms is a part of the request's
+// time, and upstream.duration_ms the upstream's.
+func timeWithin(object string, p place) place {
+	for word := range strings.FieldsFuncSeq(object, func(r rune) bool { return r == '.' || r == '_' }) {
+		switch {
+		case p.kind == kindRequestTime && (word == "upstream" || word == "backend" || word == "origin"):
+			p.kind = kindUpstreamTime
+		case partNames[word]:
+			return place{}
+		}
+	}
+	return p
+}
+
+// partNames are objects of what a request waits for or consists of.
+var partNames = func() map[string]bool {
+	out := map[string]bool{}
+	for _, name := range strings.Fields(`db database sql mysql mariadb postgres postgresql pg sqlite mongo mongodb redis memcache memcached cache query queries queue kafka
+		elasticsearch dns tcp tls ssl handshake connect connection render rendering view views template gc cpu lock locks auth ldap external session job jobs middleware header headers
+		error errors previous`) {
+		out[name] = true
+	}
+	return out
+}()
+
+// timeNamed is the place of a time by its name without its unit; total is one if it has
+// one: total_ms.
+func timeNamed(name string) (place, bool) {
+	if name == "total" {
+		return requestUnsure, true
+	}
+	p, ok := timeNames[name]
+	return p, ok
 }
 
 // snake writes requestTime, Request-Time and REQUEST_TIME as request_time.

@@ -29,6 +29,10 @@ var products = []product{
 	{name: "aws-s3", start: true, text: `$owner $bucket [$time_local] $elb_client $requester $request_id $operation $key "$request" $status $error_code $response_bytes $object_size ` +
 		`$millis $turnaround "$http_referer" "$http_user_agent" $rest`},
 
+	// Squid, logformat squid, and Traffic Server's squid format: milliseconds, and the
+	// result joined to the status. Squid pads the time.
+	{name: "squid", loose: true, connections: true, text: `$msec $millis $remote_addr $squid_result/$elb_code $elb_sent $request_method $request_uri $remote_user $squid_peer $rest`},
+
 	// Nginx Proxy Manager, its log-proxy.conf; no times.
 	{name: "nginx-proxy-manager", text: `[$time_local] $upstream_cache_status $upstream_status $status - $request_method $scheme $host "$request_uri" ` +
 		`[Client $remote_addr] [Length $body_bytes_sent] [Gzip $gzip_ratio] [Sent-to $server] "$http_user_agent" "$http_referer"`},

@@ -16,13 +16,31 @@ func tidy(k kind, v []byte) []byte {
 		}
 		return withoutZeros(v)
 	case kindBytes, kindBytesDash:
-		return withoutZeros(v)
+		return withoutByte(withoutZeros(v))
 	case kindRequestTime:
 		if whole, fraction, ok := bytes.Cut(v, []byte(",")); ok && isDigits(whole) && isDigits(fraction) {
 			out := bytes.Clone(v)
 			out[len(whole)] = '.'
 			return out
 		}
+	}
+	return v
+}
+
+// withoutByte is a size without its unit; nil, which is none, if it was rounded: 5KB, 1.2 MiB.
+func withoutByte(v []byte) []byte {
+	n := 0
+	for n < len(v) && (v[n] >= '0' && v[n] <= '9' || v[n] == '.') {
+		n++
+	}
+	if n == 0 || n == len(v) {
+		return v
+	}
+	switch string(bytes.ToLower(bytes.TrimSpace(v[n:]))) {
+	case "b", "bytes", "byte":
+		return v[:n]
+	case "k", "kb", "kib", "m", "mb", "mib", "g", "gb", "gib":
+		return nil
 	}
 	return v
 }

@@ -37,6 +37,7 @@ func (f *Format) setTimes(t Times, lines [][]byte) {
 	plain := f.Name == lineName || f.ops != nil // what a program writes by its manual is known
 	if plain && t.Field == "" || f.column.at != 0 {
 		f.findColumn(t, lines)
+		f.columnsRead(lines)
 	}
 	if plain && t.Field == "" {
 		f.findPair(lines)
@@ -45,6 +46,7 @@ func (f *Format) setTimes(t Times, lines [][]byte) {
 	for i, other := range f.others {
 		o := *other
 		o.units, o.column, o.pairs, o.field, o.unit, o.order, o.aliases = f.units, f.column, f.pairs, f.field, f.unit, f.order, f.aliases
+		o.swapped = f.swapped
 		f.others[i] = &o
 	}
 }
@@ -165,6 +167,27 @@ func (f *Format) findColumn(t Times, lines [][]byte) {
 		place = fmt.Sprintf("value %d from the end of the line", -at)
 	}
 	f.unitOfColumn(t, &s, place, true)
+}
+
+// columnsRead makes the format one that is read value by value, if the value that was
+// found to be the time is something else to its text: in quotes it fits nginx's
+// "$http_x_forwarded_for", before the client the host of vhost_common.
+func (f *Format) columnsRead(lines [][]byte) {
+	if f.ops == nil || !f.column.whole {
+		return
+	}
+	var e Entry
+	var c clock
+	read := 0
+	for _, line := range lines {
+		if e.reset(); f.parse(f, bytes.Clone(line), &e, &c) == "" {
+			read++
+		}
+	}
+	if 2*read > len(lines) {
+		line := Line()
+		f.Name, f.parse, f.prefix, f.ops, f.escapes, f.ended = line.Name, line.parse, nil, nil, line.escapes, line.ended
+	}
 }
 
 // severalNumbers takes the one that is Apache's %D by what stands beside it, or tells
@@ -298,7 +321,7 @@ func numberBefore(tokens []token) (at, n int) {
 		if t.form == '"' || knownMethod(t.value) {
 			break
 		}
-		first := i == 0 && len(tokens) > 1 && tokens[1].form == 0 && tokens[1].key == nil && isAddress(tokens[1].value)
+		first := i == 0 && addressAt(tokens, 1) || i == 0 && len(tokens) > 1 && varnishStates[string(tokens[1].value)] && addressAt(tokens, 2)
 		behind := i > 0 && tokens[i-1].form == '[' && tokens[i-1].key == nil
 		stamped = stamped || behind
 		whole, _, _ := bytes.Cut(t.value, []byte("."))
@@ -317,6 +340,11 @@ func numberBefore(tokens []token) (at, n int) {
 		n = 1 + further // it is told, but not taken
 	}
 	return at, n
+}
+
+// addressAt: a value is an address without a name.
+func addressAt(tokens []token, i int) bool {
+	return i < len(tokens) && tokens[i].form == 0 && tokens[i].key == nil && isAddress(tokens[i].value)
 }
 
 // withTimes applies what the user said to a template.

@@ -62,7 +62,39 @@ type severalLinesOf struct {
 
 var severalLines = []severalLinesOf{
 	{"Rails' log", []string{"Started GET ", "Started POST ", "Started HEAD ", "Started PUT ", "Started PATCH ", "Started DELETE ", "Processing by ", "Completed "}, "lograge makes one of them"},
+	{"Phoenix's log", []string{"Sent 20", "Sent 30", "Sent 40", "Sent 50"}, "logster makes one of them"},
 	{"pino-pretty's output", []string{"req: {", "res: {", "responseTime: "}, "digest what pino itself writes, which is JSON"},
+}
+
+// halves says of JSON whose requests are lines of two kinds, one with the request and one
+// with its answer and time, what makes one of them: of Fastify's log each half would be
+// a request without the other's values. nil: it is not so.
+func halves(lines [][]byte) error {
+	requests, answers := 0, 0
+	for _, line := range lines {
+		req, res := hasObject(line, "req"), hasObject(line, "res")
+		switch {
+		case !bytes.Contains(line, []byte("reqId")):
+		case req && !res:
+			requests++
+		case res && !req && bytes.Contains(line, []byte("responseTime")):
+			answers++
+		}
+	}
+	if answers == 0 || 4*min(requests, answers) < len(lines) {
+		return nil
+	}
+	return fmt.Errorf("detect the log's format: it is Fastify's log, which writes a request in two lines: jq -s -c 'group_by([.pid, .reqId])[] | add' makes one of them; or digest the log of the web server before it")
+}
+
+// hasObject: a line of JSON, or one within such a line, has an object of the name.
+func hasObject(line []byte, name string) bool {
+	for _, form := range []string{`"` + name + `":{`, `"` + name + `": {`, `\"` + name + `\":{`} {
+		if bytes.Contains(line, []byte(form)) {
+			return true
+		}
+	}
+	return false
 }
 
 // in counts the lines that begin so.

@@ -259,12 +259,13 @@ func (e *Entry) setDateAndTime(date, at []byte, c *clock) string {
 }
 
 // usualFields are the columns of logs whose begin is lost: IIS's own choice
-// since 8.5, and CloudFront's, who has no other.
+// since 8.5, Azure App Service's, and CloudFront's, who have no other.
 var usualFields = []string{
 	"date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken",
 	"date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id " +
 		"x-host-header cs-protocol cs-bytes time-taken x-forwarded-for ssl-protocol ssl-cipher x-edge-response-result-type cs-protocol-version fle-status fle-encrypted-fields " +
 		"c-port time-to-first-byte x-edge-detailed-result-type sc-content-type sc-content-len sc-range-start sc-range-end",
+	"date time s-sitename cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Cookie) cs(Referer) cs-host sc-status sc-substatus sc-win32-status sc-bytes cs-bytes time-taken",
 }
 
 func usualColumns() []*Format {

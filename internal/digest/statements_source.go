@@ -30,7 +30,7 @@ const postgresText = "postgresql"
 // statementSources in the order in which they are looked for.
 var statementSources = []statementSource{
 	{"postgresql csvlog", matches(",LOG,", `(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [^,\n]+,("[^"]*")?,("[^"]*")?,\d*,[^\n]*,LOG,`), (*statementFeed).postgresCSV},
-	{"postgresql jsonlog", matches(`"error_severity"`, `(?m)^\{"timestamp":"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^\n]*"error_severity":"`), (*statementFeed).postgresJSON},
+	{"postgresql jsonlog", matches(`"error_severity"`, `(?m)^\{[^\n]*"error_severity": ?"[A-Z]`), (*statementFeed).postgresJSON},
 	{postgresText, func(head []byte) bool { return sqllog.PostgresMessageAt(head, false) >= 0 }, (*statementFeed).postgresText},
 	{"general log", isGeneral, (*statementFeed).general},
 	{"", isSummary, (*statementFeed).summary},
@@ -63,12 +63,14 @@ func sourceOf(head []byte) *statementSource {
 
 // statementFeed sums entries up that come one after the other.
 type statementFeed struct {
-	ctx   context.Context
-	c     *statementClasses
-	w     *statementWorker
-	sum   *pieceSum
-	in    *Input
-	bytes int64 // of the texts in sum
+	ctx context.Context
+	c   *statementClasses
+	w   *statementWorker
+	sum *pieceSum
+	in  *Input
+	// shortened are rows of a table whose statement the server cut.
+	shortened int64
+	bytes     int64 // of the texts in sum
 }
 
 const (

@@ -117,3 +117,39 @@ func TestOneDurationIsOne(t *testing.T) {
 		t.Errorf("told: %s", w)
 	}
 }
+
+// Statements that the server cut are told: what is left of them is no statement.
+func TestStatementsThatTheServerCut(t *testing.T) {
+	const head = "query,db,exec_count,total_latency,rows_sent\n"
+	for _, c := range []struct {
+		query string
+		cut   bool
+	}{
+		{"SELECT `id` FROM `orders` WHER ... ER BY `created` LIMIT ?", true},
+		{"SELECT `id` FROM `orders` WHERE `customer` = ? AND ...", true},
+		{"SELECT `id` FROM `orders` WHERE `customer` IN (...)", false},
+		{"INSERT INTO `orders` VALUES (...) /* , ... */", false},
+	} {
+		w := told(digested(t, []byte(head+`"`+c.query+`",shop,4,4.25 s,4`+"\n"), StatementOptions{}))
+		if strings.Contains(w, "1 statement was cut by the server") != c.cut {
+			t.Errorf("%s: told: %s", c.query, w)
+		}
+	}
+}
+
+// PostgreSQL's jsonlog is read also as programs write it anew, with spaces or sorted keys.
+func TestPostgresJSONWrittenAnew(t *testing.T) {
+	for _, line := range []string{
+		`{"timestamp": "2025-03-02 10:00:00.250 UTC", "pid": 311, "dbname": "store", "error_severity": "LOG", "message": "duration: 31.250 ms  statement: SELECT 1"}`,
+		`{"dbname":"store","error_severity":"LOG","message":"duration: 31.250 ms  statement: SELECT 1","pid":311,"timestamp":"2025-03-02 10:00:00.250 UTC"}`,
+	} {
+		log := []byte(strings.Repeat(line+"\n", 3))
+		if kind, err := KindOf("postgresql.log", log); err != nil || kind != KindSlow {
+			t.Errorf("%s: %v %v", line, kind, err)
+			continue
+		}
+		if s := digested(t, log, StatementOptions{}); len(s.Classes) != 1 || s.Classes[0].Count != 3 || s.Classes[0].Total != 93_750*time.Microsecond {
+			t.Errorf("%s: %+v", line, s)
+		}
+	}
+}

@@ -316,8 +316,26 @@ func (f *statementFeed) summary(r io.Reader) error {
 		runs.end(f)
 	case t == nil:
 		err = errors.New("it holds no table of statements")
+	case f.shortened > 0:
+		f.c.warn("%s %s cut by the server, which writes ... for what is left out; such count under what is there of them, and those that begin and end alike as one: take sys.x$statement_analysis or events_statements_summary_by_digest, and raise max_digest_length if they end so there, too",
+			amount(f.shortened, "statement"), oneOrMore(f.shortened, "was", "were"))
 	}
 	return err
+}
+
+// isCut: sys.format_statement leaves out the middle, and max_digest_length the end; (...)
+// and /* , ... */ are what a digest has of a list.
+func isCut(text string) bool {
+	for rest := text; ; {
+		before, after, ok := strings.Cut(rest, "...")
+		if !ok {
+			return false
+		}
+		if !strings.HasSuffix(before, "(") && !strings.HasSuffix(before, ", ") && len(before) > 0 {
+			return true
+		}
+		rest = after
+	}
 }
 
 // addClass takes a class that is summed up already.
@@ -327,6 +345,9 @@ func (f *statementFeed) addClass(k *pieceClass, seen [2]time.Time) {
 	f.c.out.summed += k.Count
 	if k.Count == 0 {
 		return
+	}
+	if isCut(k.slowest) {
+		f.shortened++
 	}
 	k.print = f.w.print(lexed(f.c.dialect, k.slowest))
 	f.sum.entries = plus(f.sum.entries, k.Count)

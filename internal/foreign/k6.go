@@ -66,7 +66,7 @@ func (o *output) k6() *k6JSON {
 }
 
 func isK6(o *output) bool {
-	return o.k6() != nil || k6Reqs.MatchString(o.text) || k6Iterations.MatchString(o.text)
+	return o.k6() != nil || o.k6List() != nil || k6Reqs.MatchString(o.text) || k6Iterations.MatchString(o.text)
 }
 
 func readK6(o *output) (*report, error) {
@@ -74,6 +74,10 @@ func readK6(o *output) (*report, error) {
 	failed, checks := int64(0), int64(0)
 	if j := o.k6(); j != nil {
 		failed, checks = r.k6Data(j)
+	} else if s := o.k6List(); s != nil {
+		if failed, checks = r.k6Data(s.older()); s.Results.Passed != nil && !*s.Results.Passed {
+			r.failed = "thresholds have been crossed"
+		}
 	} else {
 		text := k6Totals(o.text)
 		m := last(k6Reqs, text)
