@@ -28,6 +28,7 @@ type eachWriter struct {
 	// copied are fields that point to a value, cloned those of bytes: each copy of a row
 	// has its own.
 	copied, cloned []string
+	bytes          bool // the only column is bytes, of which each copy of a row has its own
 }
 
 // eachKey is a value that is another one in each turn.

@@ -283,6 +283,10 @@ func (w *eachWriter) hand(b *strings.Builder, dsts []string) {
 		fmt.Fprintf(b, "\t\t\t*dst = append(*dst, %s)\n\t\t}\n", one)
 		return
 	}
+	if w.bytes {
+		b.WriteString("\t\t*dst = append((*row)[:0:0], *row...)\n")
+		return
+	}
 	b.WriteString("\t\t*dst = *row\n")
 	w.handOwn(b, "dst")
 }
