@@ -23,11 +23,15 @@ type deepFn struct {
 	needs []*types.Var // parameters that its reads' values are of, in their order
 	// from are the reads that fill variables of it.
 	from map[*types.Var]*deepRead
+	// each is a loop over a list that one of its reads fills, whose elements are looked at.
+	each *loop
+	list *deepRead
 }
 
 // deepRead is a read of such a function.
 type deepRead struct {
 	*eachWriter
+	inner  *plan // of the loop that it has in its function; nil: none
 	in     *deepFn
 	values []hint // one for each of its arguments
 	by     *deepRead
@@ -69,6 +73,7 @@ type deepSite struct {
 // deeps finds such functions, each once.
 type deeps struct {
 	p    *Program
+	all  []*plan
 	made map[*ast.FuncDecl]*deepFn
 }
 
@@ -89,7 +94,7 @@ func (ds *deeps) of(decl *ast.FuncDecl) *deepFn {
 			return false
 		case *ast.CallExpr:
 			if r := f.rowRead(n); r != nil {
-				fn.noteRead(r)
+				ds.noteRead(fn, r)
 			} else {
 				ds.noteCall(fn, n)
 			}
@@ -187,30 +192,44 @@ func (f *file) calledFunction(call *ast.CallExpr) *types.Func {
 }
 
 // noteRead notes a read whose values can be told beforehand.
-func (fn *deepFn) noteRead(r *rowRead) {
+func (ds *deeps) noteRead(fn *deepFn, r *rowRead) {
 	f := fn.f
-	if l, why := r.around(); l != nil || why != nil {
-		return // it has a loop of its own
-	}
 	if r.ctx == nil || f.variable(r.ctx) != fn.ctx || !r.known || r.spread || len(r.args) == 0 {
 		return
 	}
-	d := &deepRead{in: fn, asked: r.kind, eachWriter: fn.writer(r)}
-	if d.eachWriter == nil {
+	l, why := r.around()
+	d := &deepRead{in: fn, asked: r.kind}
+	switch {
+	case why != nil:
+		return
+	case l != nil:
+		if d.inner = ds.innerPlan(r); d.inner == nil || !fn.over(l) {
+			return
+		}
+		defer func() { fn.each = nil }()
+	}
+	if d.eachWriter = fn.writer(r); d.eachWriter == nil {
 		return
 	}
 	for _, a := range r.args {
 		h, ok := fn.hint(a)
+		if ok && d.inner != nil {
+			_, why := l.early(a, d.inner.w.does)
+			ok = why == nil
+		}
 		if !ok {
 			return
 		}
 		d.values = append(d.values, h)
 	}
 	by, ok := source(d.values)
-	if d.by = by; !ok {
+	if d.by = by; !ok || d.inner != nil && by != fn.list {
 		return
 	}
 	fn.reads = append(fn.reads, d)
+	if d.inner != nil {
+		return
+	}
 	for _, dst := range r.dsts {
 		v := f.variable(addressed(dst))
 		if _, twice := fn.from[v]; v != nil && !twice {
@@ -219,6 +238,30 @@ func (fn *deepFn) noteRead(r *rowRead) {
 			fn.from[v] = nil
 		}
 	}
+}
+
+// innerPlan is the plan of a read in a loop of its own, which is offered and stands alone.
+func (ds *deeps) innerPlan(r *rowRead) *plan {
+	i := slices.IndexFunc(ds.all, func(p *plan) bool { return p.w != nil && p.w.via == nil && p.w.whole == r.whole })
+	if i < 0 {
+		return nil
+	}
+	p := ds.all[i]
+	if p.at.Refused != nil || p.w.loop.rows != nil || p.w.loop.overMap || len(p.followers) > 0 || p.each != nil && (p.each.given != nil || p.each.emptyOnly) {
+		return nil
+	}
+	return p
+}
+
+// over looks at the elements of a loop over a list that a read of the function fills; false:
+// it is over something else.
+func (fn *deepFn) over(l *loop) bool {
+	list := fn.from[fn.f.variable(l.over)]
+	if list == nil || !list.list || list.intoStruct == nil {
+		return false
+	}
+	fn.each, fn.list = l, list
+	return true
 }
 
 // writer is how a read is written; nil: it cannot be. It is judged as one that takes the row
@@ -287,6 +330,17 @@ func (ds *deeps) noteCall(fn *deepFn, call *ast.CallExpr) {
 		return
 	}
 	c := &deepCall{to: to, site: s}
+	if s.inLoop() {
+		var args []ast.Expr
+		for _, v := range to.needs {
+			args = append(args, s.args[v])
+		}
+		l, _ := (&rowRead{dbCall: &dbCall{call: call, args: args}, f: fn.f}).around()
+		if l == nil || l.rows != nil || l.overMap || !fn.over(l) {
+			return
+		}
+		defer func() { fn.each = nil }()
+	}
 	for _, v := range to.needs {
 		h, ok := fn.hint(s.args[v])
 		if !ok || s.converted(v) {
@@ -295,7 +349,7 @@ func (ds *deeps) noteCall(fn *deepFn, call *ast.CallExpr) {
 		c.args = append(c.args, h)
 	}
 	by, ok := source(c.args)
-	if c.by = by; ok && !s.inLoop() {
+	if c.by = by; ok && (fn.each == nil || by == fn.list) {
 		fn.calls = append(fn.calls, c)
 	}
 }

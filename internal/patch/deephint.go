@@ -13,6 +13,13 @@ func (fn *deepFn) hint(e ast.Expr) (hint, bool) {
 	if value := f.info().Types[e].Value; value != nil {
 		return hint{text: value.ExactString()}, true
 	}
+	if fn.isElement(e) {
+		text := rowName
+		if !isPointer(f.info().TypeOf(e)) {
+			text = "*" + text
+		}
+		return hint{text: text, by: fn.list}, true
+	}
 	switch e := e.(type) {
 	case *ast.Ident:
 		return fn.hintOf(e)
@@ -22,6 +29,9 @@ func (fn *deepFn) hint(e ast.Expr) (hint, bool) {
 			return hint{}, false
 		}
 		base := ast.Unparen(e.X)
+		if fn.isElement(base) {
+			return hint{text: rowName + "." + e.Sel.Name, by: fn.list}, true
+		}
 		if id, ok := base.(*ast.Ident); ok && fn.rowOf(id) != nil {
 			return hint{text: rowName + "." + e.Sel.Name, by: fn.rowOf(id)}, true
 		}
@@ -84,4 +94,19 @@ func (fn *deepFn) hintOf(id *ast.Ident) (hint, bool) {
 		return hint{}, false
 	}
 	return fn.hint(made)
+}
+
+// isElement: it is the element of the list that a loop goes over.
+func (fn *deepFn) isElement(e ast.Expr) bool {
+	l, f := fn.each, fn.f
+	if l == nil {
+		return false
+	}
+	switch e := e.(type) {
+	case *ast.Ident:
+		return l.value != nil && f.variable(e) == l.value
+	case *ast.IndexExpr:
+		return l.index != nil && f.variable(e.Index) == l.index && f.variable(e.X) != nil && f.variable(e.X) == f.variable(l.over)
+	}
+	return false
 }

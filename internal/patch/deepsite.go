@@ -24,7 +24,7 @@ func (p *Program) deep(all []*plan) []*Place {
 	if p.onlyMySQL() != nil || p.mapped {
 		return nil
 	}
-	ds := &deeps{p: p, made: map[*ast.FuncDecl]*deepFn{}}
+	ds := &deeps{p: p, all: all, made: map[*ast.FuncDecl]*deepFn{}}
 	var out []*Place
 	for _, g := range ds.groups(all) {
 		out = append(out, g.take(all)...)

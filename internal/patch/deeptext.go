@@ -25,10 +25,9 @@ func (g *deepGroup) take(all []*plan) []*Place {
 			if i := slices.IndexFunc(all, func(p *plan) bool {
 				return p.w != nil && p.w.via != nil && p.w.via.call == s.site.call && p.w.whole == d.whole
 			}); i >= 0 {
-				p := all[i]
-				before = append(before, was{p, p.deep, *p.at})
-				p.deep, p.at.Refused = true, nil
-				places = append(places, p.at)
+				before = append(before, was{all[i], all[i].deep, *all[i].at})
+				all[i].deep, all[i].at.Refused = true, nil
+				places = append(places, all[i].at)
 				continue
 			}
 			sel, _ := parseRead(d.text)
@@ -37,6 +36,12 @@ func (g *deepGroup) take(all []*plan) []*Place {
 			at.Statement = d.text
 			at.statementAt(d.f, d.whole)
 			places, out = append(places, at), append(out, at)
+		}
+	}
+	for _, d := range g.reads {
+		if p := d.inner; p != nil {
+			before = append(before, was{p, p.deep, *p.at})
+			p.deep, places = true, append(places, p.at)
 		}
 	}
 	g.lead = places[0]
@@ -65,7 +70,7 @@ func (g *deepGroup) write() {
 	first := g.sites[0]
 	f, at := first.site.f, g.lead
 	name := first.to.decl.Name.Name
-	g.names = deepNames{rows: f.fresh(first.site.call, "rowsFor"+upper(name)), key: f.fresh(first.site.call, "rowsFor"+upper(name)+"Key"), make: f.fresh(first.site.call, "newRowsFor"+upper(name))}
+	g.names = deepNames{rows: f.fresh(first.site.call, "rowsFor"+upper(name)), key: f.fresh(first.site.call, "rowsFor"+upper(name)+"Key"), make: f.fresh(first.site.call, "getRowsFor"+upper(name))}
 	count := map[string]int{}
 	for _, d := range g.reads {
 		if d.same = g.alike(d); d.same != d {
@@ -90,7 +95,9 @@ func (g *deepGroup) write() {
 	at.imports = append(at.imports, "context")
 	names := map[*deepRead]string{}
 	for _, d := range g.kept() {
-		names[d] = g.writeReader(d)
+		if slices.ContainsFunc(g.reads, func(o *deepRead) bool { return o.same == d && o.inner == nil }) {
+			names[d] = g.writeReader(d)
+		}
 	}
 	for _, d := range g.reads {
 		g.writeRead(d, names[d.same])
@@ -240,11 +247,11 @@ func (g *deepGroup) typeText(f *file) string {
 	return b.String()
 }
 
-// makeText is the function that makes one.
+// makeText is the function that finds what a context has, or makes a new one.
 func (g *deepGroup) makeText(f *file) string {
 	var b strings.Builder
 	kind, _ := f.typeText(g.sites[0].kind)
-	fmt.Fprintf(&b, "func %s(ctx %s.Context, db %s) *%s {\n\tnoted := &%s{db: db}\n", g.names.make, f.packageName("context"), kind, g.names.rows, g.names.rows)
+	fmt.Fprintf(&b, "func %s(ctx %s.Context, db %s) *%s {\n\tif noted, ok := ctx.Value(%s{}).(*%s); ok && noted.db == db {\n\t\treturn noted\n\t}\n\tnoted := &%s{db: db}\n", g.names.make, f.packageName("context"), kind, g.names.rows, g.names.key, g.names.rows, g.names.rows)
 	for _, d := range g.kept() {
 		hears := g.hears(d, f)
 		helper := d.f.fresh(d.call, "read"+camel(d.sql.table)+"Of")

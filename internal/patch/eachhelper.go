@@ -253,7 +253,7 @@ func (w *eachWriter) eachRead(ctx, ctxArg, rowType string, values []string) stri
 func (w *eachWriter) taken(b *strings.Builder, loop, element, row string) {
 	b.WriteString("\t\tfor i := from; i < to; i++ {\n\t\t\telements[i].alone = false\n\t\t}\n")
 	if w.list {
-		fmt.Fprintf(b, "\t\t%s {\n\t\t\te := %s\n\t\t\te.rows = append(e.rows, %s)\n\t\t}\n", loop, element, strings.TrimPrefix(row, "&"))
+		fmt.Fprintf(b, "\t\t%s {\n\t\t\te := %s\n\t\t\te.rows = append(e.rows, %s)\n%s\t\t}\n", loop, element, strings.TrimPrefix(row, "&"), w.tells("\t\t\t", row, ""))
 		return
 	}
 	fmt.Fprintf(b, "\t\t%s {\n\t\t\te := %s\n\t\t\tif e.row == nil {\n\t\t\t\te.row = %s\n%s\t\t\t}", loop, element, row, w.tells("\t\t\t\t", w.wholeRow(), "e.row"))

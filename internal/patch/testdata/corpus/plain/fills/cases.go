@@ -38,6 +38,17 @@ var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
 		defer tx.Rollback()
 		return allFamilies(context.Background(), tx, posts)
 	},
+	"threads": func(app *env.App, posts []env.Post) (any, error) {
+		return threads(context.Background(), app, posts)
+	},
+	"thread": func(app *env.App, posts []env.Post) (out any, err error) {
+		tx := app.DB.MustBegin()
+		defer tx.Rollback()
+		if len(posts) == 0 {
+			return nil, nil
+		}
+		return fillThread(context.Background(), tx, posts[len(posts)/2])
+	},
 	"allAbove": func(app *env.App, posts []env.Post) (any, error) {
 		return allAbove(context.Background(), app, posts), nil
 	},

@@ -236,3 +236,76 @@ func allFamilies(ctx context.Context, tx *sqlx.Tx, posts []env.Post) (out [][]st
 	}
 	return out, nil
 }
+
+type liked struct {
+	User  int64         `db:"user_id"`
+	Post  int64         `db:"post_id"`
+	Stars sql.NullInt64 `db:"stars"`
+}
+
+type thread struct {
+	Names []string
+	By    []person
+}
+
+// fillThread has loops of its own over what it reads.
+//
+// want P1
+// want P1
+// want P2
+func fillThread(ctx context.Context, tx *sqlx.Tx, p env.Post) (out thread, err error) {
+	var likes []liked
+	if err := tx.SelectContext(ctx, &likes, "SELECT * FROM likes WHERE post_id = ? ORDER BY user_id", p.ID); err != nil {
+		return out, err
+	}
+	out.Names = make([]string, len(likes))
+	for i := range likes {
+		if err := tx.GetContext(ctx, &out.Names[i], "SELECT name FROM users WHERE id = ?", likes[i].User); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return out, err
+		}
+	}
+	for _, l := range likes {
+		by, err := personOf(ctx, tx, l.User)
+		if errors.Is(err, sql.ErrNoRows) {
+			by.Name = "gone"
+		} else if err != nil {
+			return out, err
+		}
+		out.By = append(out.By, by)
+	}
+	return out, nil
+}
+
+func personOf(ctx context.Context, tx *sqlx.Tx, id int64) (out person, err error) {
+	var u env.Member
+	if err := tx.GetContext(ctx, &u, "SELECT id, name, nick FROM users WHERE id = ?", id); err != nil {
+		return out, err
+	}
+	var n int
+	if err := tx.GetContext(ctx, &n, "SELECT COUNT(*) FROM posts WHERE user_id = ?", u.ID); err != nil {
+		return out, err
+	}
+	return person{Name: u.Name, Likes: n}, nil
+}
+
+// Loops in what the loop calls.
+//
+// want P1
+// want P1
+// want P2
+// want P2
+func threads(ctx context.Context, app *env.App, posts []env.Post) (out []thread, err error) {
+	tx, err := app.DB.BeginTxx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	for _, p := range posts {
+		one, err := fillThread(ctx, tx, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
