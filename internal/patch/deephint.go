@@ -43,7 +43,7 @@ func (fn *deepFn) hint(e ast.Expr) (hint, bool) {
 		return x, ok
 	case *ast.StarExpr:
 		x, ok := fn.hint(e.X)
-		if x.by == nil {
+		if x.text != rowName {
 			x.nils = append(slices.Clone(x.nils), x.text)
 		}
 		x.text = "*" + x.text

@@ -153,7 +153,7 @@ func (s *deepSite) inLoop() bool {
 func (s *deepSite) leavesAll() bool {
 	f := s.site.f
 	s.does = f.effectsOf(s.loop.body)
-	if s.does.unknown != "" || s.does.anyTable || s.does.locks || len(s.does.writes) > 0 || !s.loop.overFixed(s.does) {
+	if s.does.unknown != "" || s.does.anyTable || s.does.locks || len(s.does.writes) > 0 || !s.loop.overThere() {
 		return false
 	}
 	if ctx := s.site.args[s.to.ctx]; !s.loop.fixed(ctx, s.does) || f.mayPanic(ctx, s.loop.node) {

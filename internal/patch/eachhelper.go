@@ -271,6 +271,7 @@ func (w *eachWriter) hand(b *strings.Builder, dsts []string) {
 			to, values = append(to, "*"+dsts[i]), append(values, "row."+numbered("column", i))
 		}
 		fmt.Fprintf(b, "\t\t%s = %s\n", strings.Join(to, ", "), strings.Join(values, ", "))
+		w.handPointed(b, dsts)
 		return
 	}
 	if w.list {
@@ -289,6 +290,19 @@ func (w *eachWriter) hand(b *strings.Builder, dsts []string) {
 	}
 	b.WriteString("\t\t*dst = *row\n")
 	w.handOwn(b, "dst")
+	w.handPointed(b, dsts)
+}
+
+// handPointed writes how a column that is read into a pointer gets memory of its own.
+func (w *eachWriter) handPointed(b *strings.Builder, dsts []string) {
+	if w.intoStruct != nil {
+		return
+	}
+	for i, d := range w.dsts {
+		if p, ok := w.f.info().TypeOf(d).Underlying().(*types.Pointer); ok && isPointer(p.Elem()) {
+			fmt.Fprintf(b, "\t\tif *%s != nil {\n\t\t\town := **%s\n\t\t\t*%s = &own\n\t\t}\n", dsts[i], dsts[i], dsts[i])
+		}
+	}
 }
 
 // handOwn writes how a copy of a row gets memory of its own.

@@ -54,6 +54,9 @@ func (w *eachWriter) checkPlain() *Refusal {
 			w.bytes = true
 			continue
 		}
+		if ok && isPointer(p.Elem()) && isPlain(p.Elem().Underlying().(*types.Pointer).Elem()) {
+			continue // each copy of a row gets its own, as hand writes it
+		}
 		if !ok || !isPlain(p.Elem()) {
 			return refuse("destination", "%s is a %s", short(f.text(d)), f.typeName(f.info().TypeOf(d)))
 		}

@@ -165,7 +165,7 @@ func (p *plan) noteGiven(byLoop map[ast.Stmt]map[*types.Var]*given) {
 	w := p.w
 	w.names = slices.Repeat([]string{"_"}, len(w.dsts))
 	for i, v := range p.variables() {
-		if v == nil || !w.loop.inside(v) {
+		if v == nil || !w.loop.inside(v) || w.intoStruct == nil && isPointer(w.rowTypes()[i]) {
 			continue
 		}
 		if byLoop[w.loop.node] == nil {
