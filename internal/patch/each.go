@@ -28,6 +28,7 @@ type eachWriter struct {
 	// copied are fields that point to a value, cloned those of bytes: each copy of a row
 	// has its own.
 	copied, cloned []string
+	bytes          bool // the only column is bytes, of which each copy of a row has its own
 }
 
 // eachKey is a value that is another one in each turn.
@@ -98,8 +99,8 @@ func (w *eachWriter) checkAround() *Refusal {
 	switch {
 	case w.does.unknown != "":
 		return refuse("calls", "%s", w.does.unknown)
-	case !w.loop.overFixed(w.does):
-		return refuse("end", "the loop is over %s, which is made by a call or changed in it", short(w.loop.f.text(w.loop.over)))
+	case !w.loop.overThere():
+		return refuse("end", "the loop is over %s, which is made by a call", short(w.loop.f.text(w.loop.over)))
 	case w.onlyLate(w.handle) || w.ctx != nil && w.onlyLate(w.ctx):
 		return refuse("handle", "%s or its context cannot be asked for before the loop: a pointer may be nil", short(w.f.text(w.handle)))
 	case !w.fixed(w.handle) || w.ctx != nil && !w.fixed(w.ctx) || w.hides(w.handle) || w.ctx != nil && w.hides(w.ctx):

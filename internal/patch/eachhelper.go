@@ -253,7 +253,7 @@ func (w *eachWriter) eachRead(ctx, ctxArg, rowType string, values []string) stri
 func (w *eachWriter) taken(b *strings.Builder, loop, element, row string) {
 	b.WriteString("\t\tfor i := from; i < to; i++ {\n\t\t\telements[i].alone = false\n\t\t}\n")
 	if w.list {
-		fmt.Fprintf(b, "\t\t%s {\n\t\t\te := %s\n\t\t\te.rows = append(e.rows, %s)\n\t\t}\n", loop, element, strings.TrimPrefix(row, "&"))
+		fmt.Fprintf(b, "\t\t%s {\n\t\t\te := %s\n\t\t\te.rows = append(e.rows, %s)\n%s\t\t}\n", loop, element, strings.TrimPrefix(row, "&"), w.tells("\t\t\t", row, ""))
 		return
 	}
 	fmt.Fprintf(b, "\t\t%s {\n\t\t\te := %s\n\t\t\tif e.row == nil {\n\t\t\t\te.row = %s\n%s\t\t\t}", loop, element, row, w.tells("\t\t\t\t", w.wholeRow(), "e.row"))
@@ -271,6 +271,7 @@ func (w *eachWriter) hand(b *strings.Builder, dsts []string) {
 			to, values = append(to, "*"+dsts[i]), append(values, "row."+numbered("column", i))
 		}
 		fmt.Fprintf(b, "\t\t%s = %s\n", strings.Join(to, ", "), strings.Join(values, ", "))
+		w.handPointed(b, dsts)
 		return
 	}
 	if w.list {
@@ -283,8 +284,25 @@ func (w *eachWriter) hand(b *strings.Builder, dsts []string) {
 		fmt.Fprintf(b, "\t\t\t*dst = append(*dst, %s)\n\t\t}\n", one)
 		return
 	}
+	if w.bytes {
+		b.WriteString("\t\t*dst = append((*row)[:0:0], *row...)\n")
+		return
+	}
 	b.WriteString("\t\t*dst = *row\n")
 	w.handOwn(b, "dst")
+	w.handPointed(b, dsts)
+}
+
+// handPointed writes how a column that is read into a pointer gets memory of its own.
+func (w *eachWriter) handPointed(b *strings.Builder, dsts []string) {
+	if w.intoStruct != nil {
+		return
+	}
+	for i, d := range w.dsts {
+		if p, ok := w.f.info().TypeOf(d).Underlying().(*types.Pointer); ok && isPointer(p.Elem()) {
+			fmt.Fprintf(b, "\t\tif *%s != nil {\n\t\t\town := **%s\n\t\t\t*%s = &own\n\t\t}\n", dsts[i], dsts[i], dsts[i])
+		}
+	}
 }
 
 // handOwn writes how a copy of a row gets memory of its own.

@@ -50,6 +50,13 @@ func (w *eachWriter) checkPlain() *Refusal {
 	}
 	for _, d := range w.dsts {
 		p, ok := f.info().TypeOf(d).Underlying().(*types.Pointer)
+		if ok && len(w.dsts) == 1 && types.Identical(p.Elem(), types.NewSlice(types.Typ[types.Byte])) {
+			w.bytes = true
+			continue
+		}
+		if ok && isPointer(p.Elem()) && isPlain(p.Elem().Underlying().(*types.Pointer).Elem()) {
+			continue // each copy of a row gets its own, as hand writes it
+		}
 		if !ok || !isPlain(p.Elem()) {
 			return refuse("destination", "%s is a %s", short(f.text(d)), f.typeName(f.info().TypeOf(d)))
 		}

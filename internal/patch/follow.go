@@ -19,6 +19,7 @@ type plan struct {
 	// turn is looked up by the values of then, as with all that a UNION ALL reads; so a key
 	// that was something else when it was gathered is read alone.
 	followers []*plan
+	deep      bool // it is written with all that its call reaches
 }
 
 // given is a variable that a read puts its row, or a column of it, into.
@@ -164,7 +165,7 @@ func (p *plan) noteGiven(byLoop map[ast.Stmt]map[*types.Var]*given) {
 	w := p.w
 	w.names = slices.Repeat([]string{"_"}, len(w.dsts))
 	for i, v := range p.variables() {
-		if v == nil || !w.loop.inside(v) {
+		if v == nil || !w.loop.inside(v) || w.intoStruct == nil && isPointer(w.rowTypes()[i]) {
 			continue
 		}
 		if byLoop[w.loop.node] == nil {
@@ -289,7 +290,7 @@ func (w *eachWriter) checkGiven() *Refusal {
 
 // write makes the edits of a place that is offered and follows no other one.
 func (p *plan) write() {
-	if p.at.Refused != nil || p.at.lead != nil || p.each != nil && p.each.given != nil {
+	if p.deep || p.at.Refused != nil || p.at.lead != nil || p.each != nil && p.each.given != nil {
 		return
 	}
 	p.writeInto(p.at)

@@ -45,7 +45,7 @@ func TestFollowersAskLess(t *testing.T) {
 	await.SkipShort(t)
 	dsn := mariadb(t)
 	before, after := plainProgram(t, false), plainProgram(t, true)
-	for _, name := range []string{"parentNames", "nameAndParent", "fourOf", "both", "theirPosts", "byScore", "narrow"} {
+	for _, name := range []string{"parentNames", "nameAndParent", "fourOf", "both", "theirPosts", "byScore", "narrow", "answersThere", "allFamilies", "threads"} {
 		was, is := sends(t, before, dsn, name), sends(t, after, dsn, name)
 		t.Logf("%s: %d statements, now %d", name, was, is)
 		if is*4 > was {

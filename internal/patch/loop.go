@@ -73,6 +73,9 @@ func (f *file) defined(e ast.Expr) *types.Var {
 // countLoop understands `for i := 0; i < len(x); i++`.
 func (f *file) countLoop(n *ast.ForStmt) (*loop, *Refusal) {
 	other := refuse("end", "the loop is not over a slice")
+	if l := f.backLoop(n); l != nil {
+		return l, nil
+	}
 	init, ok := n.Init.(*ast.AssignStmt)
 	if !ok || len(init.Lhs) != 1 || len(init.Rhs) != 1 || f.text(init.Rhs[0]) != "0" {
 		return nil, other
@@ -94,6 +97,29 @@ func (f *file) countLoop(n *ast.ForStmt) (*loop, *Refusal) {
 		return nil, other
 	}
 	return &loop{f: f, node: n, body: n.Body, over: length.Args[0], index: i}, nil
+}
+
+// backLoop understands `for i := len(x) - 1; i >= 0; i--`; nil: it is something else.
+func (f *file) backLoop(n *ast.ForStmt) *loop {
+	init, made := n.Init.(*ast.AssignStmt)
+	cond, asks := n.Cond.(*ast.BinaryExpr)
+	post, steps := n.Post.(*ast.IncDecStmt)
+	if !made || !asks || !steps || init.Tok != token.DEFINE || len(init.Lhs) != 1 || len(init.Rhs) != 1 || cond.Op != token.GEQ || post.Tok != token.DEC {
+		return nil
+	}
+	i := f.defined(init.Lhs[0])
+	last, ok := ast.Unparen(init.Rhs[0]).(*ast.BinaryExpr)
+	if i == nil || !ok || last.Op != token.SUB || f.text(last.Y) != "1" || f.text(cond.X) != i.Name() || f.text(cond.Y) != "0" || f.text(post.X) != i.Name() {
+		return nil
+	}
+	length, ok := last.X.(*ast.CallExpr)
+	if !ok || len(length.Args) != 1 || f.text(length.Fun) != "len" {
+		return nil
+	}
+	if _, ok := f.info().TypeOf(length.Args[0]).Underlying().(*types.Slice); !ok {
+		return nil
+	}
+	return &loop{f: f, node: n, body: n.Body, over: length.Args[0], index: i}
 }
 
 // inside reports whether an object is declared in the loop, or is there once the rows of a

@@ -44,7 +44,7 @@ func findReads(p *Program) []*Place {
 		})
 	}
 	follow(all)
-	var out []*Place
+	out := p.deep(all)
 	for _, one := range all {
 		one.write()
 		out = append(out, one.at)

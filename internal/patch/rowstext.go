@@ -24,6 +24,10 @@ func (l *loop) part(v *types.Var) string {
 // overFixed: what the loop is over stays what it is.
 func (l *loop) overFixed(does *effects) bool { return l.rows != nil || l.fixed(l.over, does) }
 
+// overThere: what the loop is over can be gone over before it as well, for reads that compare
+// what they ask for in their turn: whatever the loop puts into it, it goes over what was there.
+func (l *loop) overThere() bool { return l.rows != nil || l.fixed(l.over, &effects{}) }
+
 // overText is what the loop is over, once the rows of a result are gathered.
 func (l *loop) overText() string {
 	if l.rows != nil {

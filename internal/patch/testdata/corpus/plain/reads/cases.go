@@ -9,6 +9,12 @@ import (
 
 // Cases are the programs whose answers are compared, by name.
 var Cases = map[string]func(app *env.App, posts []env.Post) (any, error){
+	"backwards":        func(app *env.App, posts []env.Post) (any, error) { return backwards(app, posts) },
+	"replacesElements": func(app *env.App, posts []env.Post) (any, error) { return replacesElements(app, posts), nil },
+	"dropsElements":    func(app *env.App, posts []env.Post) (any, error) { return dropsElements(app, posts), nil },
+	"pointed":          func(app *env.App, posts []env.Post) (any, error) { return pointed(app, posts) },
+	"pointedKey":       func(app *env.App, posts []env.Post) (any, error) { return pointedKey(app, posts), nil },
+
 	"foundEach":         func(app *env.App, posts []env.Post) (any, error) { return foundEach(app, posts) },
 	"asksThen":          func(app *env.App, _ []env.Post) (any, error) { return asksThen(app) },
 	"byPointer":         func(app *env.App, _ []env.Post) (any, error) { return byPointer(app) },

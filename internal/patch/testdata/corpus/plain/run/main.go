@@ -16,6 +16,7 @@ import (
 
 	"kasoku/internal/patch/testdata/corpus/plain/calls"
 	"kasoku/internal/patch/testdata/corpus/plain/env"
+	"kasoku/internal/patch/testdata/corpus/plain/fills"
 	"kasoku/internal/patch/testdata/corpus/plain/ids"
 	"kasoku/internal/patch/testdata/corpus/plain/inserts"
 	"kasoku/internal/patch/testdata/corpus/plain/reads"
@@ -44,10 +45,14 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if len(os.Args) > 3 { // run DSN SEED PROGRAM: how many statements one of reads sends for 130 rows
+	if len(os.Args) > 3 { // run DSN SEED PROGRAM: how many statements one of reads or fills sends for 130 rows
 		posts := fill(db, rand.New(rand.NewPCG(seed, 0)), 130)
 		before := questions(db)
-		_, _ = reads.Cases[os.Args[3]](&env.App{DB: db}, posts)
+		program := reads.Cases[os.Args[3]]
+		if program == nil {
+			program = fills.Cases[os.Args[3]]
+		}
+		_, _ = program(&env.App{DB: db}, posts)
 		fmt.Println(questions(db) - before - 1)
 		return
 	}
@@ -91,6 +96,9 @@ func play(db, more *sqlx.DB, draw *rand.Rand, turn uint64) {
 	answer(db, "numbers", ids.Cases["numbers"], app, posts)
 	for _, name := range slices.Sorted(maps.Keys(calls.Cases)) {
 		answer(db, "calls "+name, calls.Cases[name], app, slices.Clone(posts))
+	}
+	for _, name := range slices.Sorted(maps.Keys(fills.Cases)) {
+		answer(db, "fills "+name, fills.Cases[name], app, slices.Clone(posts))
 	}
 	for _, name := range slices.Sorted(maps.Keys(inserts.Cases)) {
 		answer(db, "inserts "+name, inserts.Cases[name], app, slices.Clone(posts))
