@@ -16,9 +16,25 @@ import (
 // runs reports whether a service had processes in the run.
 func (m *model) runs(svc *stack.Service) bool { return m.in.Evidence.Services[svc.Name].Processes > 0 }
 
-// unused reports whether a service is spare and did nothing in the run.
+// unused reports whether a service did nothing in the run: one that is spare, or a web server
+// past which a benchmark asks.
 func (m *model) unused(svc *stack.Service) bool {
-	return svc.SpareFor != "" && m.perReq[svc.Name] == 0
+	return svc.SpareFor != "" && m.perReq[svc.Name] == 0 || AskedPast(m.in.Stack, m.in.Evidence, svc)
+}
+
+// AskedPast reports whether a benchmark (load.command) asked past a web server: it ran, and used
+// none of the CPU that a ten thousandth of what the services used would be.
+func AskedPast(st *stack.Stack, ev *evidence.Evidence, svc *stack.Service) bool {
+	if st.Load.Command == nil || svc.Kind != stack.Nginx && svc.Kind != stack.Apache {
+		return false
+	}
+	const none = 1e-4
+	all := 0.0
+	for _, u := range ev.Services {
+		all += u.CPU
+	}
+	own, seen := ev.Services[svc.Name]
+	return seen && own.Processes > 0 && all > 0 && own.CPU < none*all
 }
 
 // spareNeeds tells the remedy what must be put in place before a spare can

@@ -53,6 +53,10 @@ func Observe(ctx context.Context, exec *change.Executor, b *Bench, workload int,
 		run.Evidence.Health = append(run.Evidence.Health, health...)
 		confirmConnections(run, b.Stack)
 	}
+	if h, ok := passedBy(b.Stack, run.Evidence); ok {
+		ui.Warn(h.Text, "")
+		run.Evidence.Health = append(run.Evidence.Health, h)
+	}
 	if b.Foreign() {
 		ui.Info("not judged: which pages could be kept by a cache, and whether more users score better; load.command does not tell its answers and has its own users")
 		if err := filesOf(ctx, b.loadOptions(workload), run); err != nil {
