@@ -250,6 +250,7 @@ func TestKilledSession(t *testing.T) {
 	c := shareCase(t)
 	c.shorten()
 	c.quicken()
+	c.few()
 	found := c.state()
 	moments := []time.Duration{0, time.Duration(rand.Int64N(int64(3 * time.Second)))}
 	if os.Getenv("LONG") != "" {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kasoku/internal/await"
 	"kasoku/internal/host"
@@ -49,12 +50,13 @@ type pair struct {
 	lab
 	dir      string
 	web, db  *named
+	after    time.Duration // deadline of the guards
 	warnings []string
 }
 
 func (l lab) pair(t *testing.T) *pair {
 	t.Helper()
-	p := &pair{lab: l, dir: l.project(t)}
+	p := &pair{lab: l, dir: l.project(t), after: liveDeadline}
 	for name, h := range map[string]**named{"web1": &p.web, "db1": &p.db} {
 		base, err := os.MkdirTemp(l.dir, name)
 		must(t, err)
@@ -73,7 +75,7 @@ func (p *pair) options() Options {
 	o.Stack = &stack.Stack{Version: 1, Name: "lab", Services: []stack.Service{
 		{Name: "web", Kind: stack.Nginx, Host: "web1", TalksTo: []string{"db"}}, {Name: "db", Kind: stack.MariaDB, Host: "db1"}}}
 	o.Hosts = map[string]host.Host{"web1": p.web, "db1": p.db}
-	o.Target = &TargetOptions{Name: "lab", RevertAfter: liveDeadline}
+	o.Target = &TargetOptions{Name: "lab", RevertAfter: p.after}
 	o.Warn = func(s string) { p.warnings = append(p.warnings, s) }
 	db := o.DB
 	o.DB = func(ctx context.Context, service string) (*sql.DB, error) {
@@ -139,6 +141,7 @@ func TestTwoHosts(t *testing.T) {
 	l.asFound(t)
 	before := l.seen(t)
 	p := l.pair(t)
+	p.after = time.Hour // no host puts anything back by itself, however long this takes
 	x := p.open(t)
 	tx, err := x.Apply(t.Context(), Intent{Title: "both", Changes: p.changes()})
 	must(t, err)

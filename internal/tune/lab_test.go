@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,6 +158,43 @@ func (l *lab) calm(t *testing.T) {
 	sc.Timeout, sc.Workload = busy.Timeout, 3
 	l.bench.Scenario = sc
 	t.Cleanup(func() { l.bench.Scenario = busy })
+}
+
+// told lets runs be short and real, with their answers, and their scores be told until the test
+// ends: those of what is in place, and a little noise. So the fewest pairs decide, however busy
+// the machine is. For tests of what a session does after a verdict, not of the verdict.
+func (l *lab) told(t *testing.T, level func() float64) {
+	t.Helper()
+	window, noise := l.bench.Window, rand.New(rand.NewPCG(7, 11))
+	l.bench.Window = 300 * time.Millisecond
+	var run func(context.Context, RunOptions) (*store.Run, error)
+	run = func(ctx context.Context, o RunOptions) (*store.Run, error) {
+		l.bench.instead = nil
+		defer func() { l.bench.instead = run }()
+		made, err := l.bench.run(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		made.Score, made.Unfit = level()*(1+0.02*noise.Float64()), ""
+		return made, l.bench.Store.SaveRun(made)
+	}
+	l.bench.instead = run
+	t.Cleanup(func() { l.bench.Window, l.bench.instead = window, nil })
+}
+
+// holdsIndex reports whether an index of Kasoku's is in place.
+func (l *lab) holdsIndex(t *testing.T) bool {
+	t.Helper()
+	db, err := stack.OpenDB(t.Context(), l.hosts["local"], l.stack.OfKind(stack.MariaDB)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var n int
+	if err := db.QueryRow("SELECT COUNT(*) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'login' AND INDEX_NAME LIKE 'kasoku%'").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n > 0
 }
 
 // hash of everything that undo must bring back.

@@ -221,13 +221,32 @@ func asBuilt(t *testing.T, b *bed.Bed, was, now string) {
 func TestGoProfileGuided(t *testing.T) {
 	b, product := smallBuild(t)
 	was, cpu := product(), perRequest(b.Answers(t, "as found"))
-	b.Show(t, func(t *testing.T, p remedy.Plan) {
+	b.ShowFrom(t, atFullCPU(t, b), func(t *testing.T, p remedy.Plan) {
 		t.Logf("CPU per request: %s, as found %s", perRequest(b.Answers(t, p.Remedy)), cpu)
 		if g := snapshot(t, b).Apps["app"].Go; g == nil || !g.Profiled() {
 			t.Errorf("the program that runs was not built by a profile: %+v", g)
 		}
 	}, "go.pgo")
 	asBuilt(t, b, was, product())
+}
+
+// atFullCPU are the plans of a look in which all CPUs were busy. Its users ask as fast as they
+// are answered, but how much of the CPUs they get is for a quota, a hypervisor and whoever else
+// works here to say: what lacks was idle, and is taken for the program's.
+func atFullCPU(t *testing.T, b *bed.Bed) remedy.Result {
+	t.Helper()
+	in := b.Look(t, bed.Relaxed())
+	sys := &in.Evidence.System
+	if lacks := sys.Idle + sys.IOWait + sys.Steal; lacks > 0 {
+		app := in.Evidence.Services["app"]
+		sys.User, sys.Idle, sys.IOWait, sys.Steal, sys.ServicesCPU, app.CPU = sys.User+lacks, 0, 0, 0, sys.ServicesCPU+lacks, app.CPU+lacks
+		in.Evidence.Services["app"] = app
+	}
+	var err error
+	if in.Diagnosis, err = diagnose.Diagnose(diagnose.Input{Stack: in.Stack, Evidence: in.Evidence, Snapshot: in.Snapshot}); err != nil {
+		t.Fatal(err)
+	}
+	return remedy.PlanAll(in)
 }
 
 // A program that was built for a debugger is built as programs are, by the
