@@ -80,15 +80,7 @@ func queryCacheKeeps(statements []evidence.Statement, service string, db *eviden
 		for _, t := range tables {
 			writes += written[t]
 		}
-		again := max(0, 1-(writes+1)/n) // the first after a write is computed
-		switch values := strings.Count(s.Fingerprint, "?"); {
-		case s.Replayed:
-			again = float64(s.Repeats) / n
-		case values == 1 && len(tables) == 1 && rows[tables[0]] > 0:
-			again = max(again*sameValues, again-rows[tables[0]]/n)
-		case values > 0:
-			again *= sameValues
-		}
+		again := comesAgain(s, tables, writes, rows)
 		k.possible += total
 		k.hits += again * n
 		cost := queryCacheCost
@@ -105,6 +97,22 @@ func queryCacheKeeps(statements []evidence.Statement, service string, db *eviden
 	}
 	k.quiet = slices.SortedFunc(maps.Keys(time), func(a, b string) int { return cmp.Or(cmp.Compare(time[b], time[a]), cmp.Compare(a, b)) })
 	return k, k.reads > 0 && k.all > 0
+}
+
+// comesAgain is the part (0–1) of a class's runs whose result would be there: as it was counted in
+// the statements' order, else estimated. rows are those of each table.
+func comesAgain(s evidence.Statement, tables []string, writes float64, rows map[string]float64) float64 {
+	n := float64(s.Count)
+	again := max(0, 1-(writes+1)/n) // the first after a write is computed
+	switch values := strings.Count(s.Fingerprint, "?"); {
+	case s.Replayed:
+		return float64(s.Repeats) / n
+	case values == 1 && len(tables) == 1 && rows[tables[0]] > 0:
+		return max(again*sameValues, again-rows[tables[0]]/n)
+	case values > 0:
+		return again * sameValues
+	}
+	return again
 }
 
 // keepCost of a result that is looked for and kept, and that nobody throws away, in
@@ -160,5 +168,11 @@ func (k keptReads) text() string {
 		}
 		text += ")"
 	}
+	if text += "."; k.guessed {
+		text += " " + mayPay
+	}
 	return text
 }
+
+// mayPay is said where nobody counted which statements come again.
+const mayPay = "It pays only where the same statements come with the same values."

@@ -295,12 +295,9 @@ func judgeQueryCacheUnused(m *model) ([]Finding, string) {
 		case !known && (reads < slowReadsPerWrite*max(writes, 1) || reads < readsPerWrite*max(writes, 1) && m.readTime(v.svc.Name) < slowRead):
 			return nil
 		}
-		says := "It pays only where the same statements come with the same values."
+		says := mayPay
 		if known {
-			if !keeps.guessed {
-				says = ""
-			}
-			says = strings.TrimSpace("By tables, " + keeps.text() + ". " + says)
+			says = "By tables, " + keeps.text()
 		}
 		f := about(v.svc.Name, v.svc.Name+" computes results again that could be kept",
 			fmt.Sprintf("%.0f reads for %.0f writes in %.0f s, and the query cache is off (query_cache_type %s, query_cache_size %.0f). %s", reads, writes, m.window, kind, bytes, says),

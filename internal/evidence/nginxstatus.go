@@ -207,24 +207,29 @@ func stubURL(d *nginx.Directive) (endpoint, address string) {
 	if n := server.First("server_name"); n != nil && len(n.Args) > 0 && !strings.ContainsAny(n.Args[0], "*~_$") {
 		name = n.Args[0]
 	}
-	listens := server.Find("listen")
-	if len(listens) == 0 {
-		endpoint = "0.0.0.0:80" // nginx manual, "listen"
-	}
-	for _, l := range listens {
-		plain := len(l.Args) > 0 && !nginx.Encrypted(server, l)
-		for _, a := range l.Args[min(1, len(l.Args)):] {
-			plain = plain && a != "quic" && a != "udp" && a != "proxy_protocol"
-		}
-		if plain && endpoint == "" {
-			endpoint = stack.ListenEndpoint(l.Args[0])
-		}
-	}
-	if endpoint == "" {
+	if endpoint = plainEndpoint(server); endpoint == "" {
 		return "", ""
 	}
 	if name == "" {
 		name = "localhost"
 	}
 	return endpoint, (&url.URL{Scheme: "http", Host: name, Path: where}).String()
+}
+
+// plainEndpoint is the first at which a server speaks HTTP as it is; "" if there is none.
+func plainEndpoint(server *nginx.Directive) string {
+	listens := server.Find("listen")
+	if len(listens) == 0 {
+		return "0.0.0.0:80" // nginx manual, "listen"
+	}
+	for _, l := range listens {
+		plain := len(l.Args) > 0 && !nginx.Encrypted(server, l)
+		for _, a := range l.Args[min(1, len(l.Args)):] {
+			plain = plain && a != "quic" && a != "udp" && a != "proxy_protocol"
+		}
+		if plain {
+			return stack.ListenEndpoint(l.Args[0])
+		}
+	}
+	return ""
 }

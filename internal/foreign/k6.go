@@ -79,29 +79,9 @@ func readK6(o *output) (*report, error) {
 			r.failed = "thresholds have been crossed"
 		}
 	} else {
-		text := k6Totals(o.text)
-		m := last(k6Reqs, text)
-		if m == nil {
-			m = last(k6Iterations, text)
-		}
-		if m == nil {
-			return nil, errNoSummary
-		}
-		n, _ := parseNumber(m[1])
-		r.requests = count(n)
-		r.perSecond, _ = parseNumber(m[2])
-		r.workload = int(lastCount(k6VUs, text))
-		failed, checks = groupCount(k6Failed, text), groupCount(k6Checks, text)
-		if m := last(k6Duration, text); m != nil {
-			for _, t := range k6Trend.FindAllStringSubmatch(m[1], -1) {
-				d, _ := parseDuration(t[2])
-				r.k6Latency(t[1], d)
-			}
-		}
-		for _, m := range k6CheckLine.FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(m[1], "..:") {
-				r.complain("mismatch", "check failed: "+m[1])
-			}
+		var err error
+		if failed, checks, err = r.k6Text(k6Totals(o.text)); err != nil {
+			return nil, err
 		}
 	}
 	// A failed check and a failed request are most often the same answer. k6
@@ -118,6 +98,33 @@ func readK6(o *output) (*report, error) {
 	}
 	r.rate()
 	return r, nil
+}
+
+// k6Text reads what k6 prints for people.
+func (r *report) k6Text(text string) (failed, checks int64, err error) {
+	m := last(k6Reqs, text)
+	if m == nil {
+		m = last(k6Iterations, text)
+	}
+	if m == nil {
+		return 0, 0, errNoSummary
+	}
+	n, _ := parseNumber(m[1])
+	r.requests = count(n)
+	r.perSecond, _ = parseNumber(m[2])
+	r.workload = int(lastCount(k6VUs, text))
+	if m := last(k6Duration, text); m != nil {
+		for _, t := range k6Trend.FindAllStringSubmatch(m[1], -1) {
+			d, _ := parseDuration(t[2])
+			r.k6Latency(t[1], d)
+		}
+	}
+	for _, m := range k6CheckLine.FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(m[1], "..:") {
+			r.complain("mismatch", "check failed: "+m[1])
+		}
+	}
+	return groupCount(k6Failed, text), groupCount(k6Checks, text), nil
 }
 
 // groupCount is the count in whichever group of the last match is set.

@@ -211,19 +211,7 @@ func (ds *deeps) noteRead(fn *deepFn, r *rowRead) {
 	if d.eachWriter = fn.writer(r); d.eachWriter == nil {
 		return
 	}
-	for _, a := range r.args {
-		h, ok := fn.hint(a)
-		if ok && d.inner != nil {
-			_, why := l.early(a, d.inner.w.does)
-			ok = why == nil
-		}
-		if !ok {
-			return
-		}
-		d.values = append(d.values, h)
-	}
-	by, ok := source(d.values)
-	if d.by = by; !ok || d.inner != nil && by != fn.list {
+	if !fn.noteValues(d, r, l) {
 		return
 	}
 	fn.reads = append(fn.reads, d)
@@ -238,6 +226,24 @@ func (ds *deeps) noteRead(fn *deepFn, r *rowRead) {
 			fn.from[v] = nil
 		}
 	}
+}
+
+// noteValues notes what a read asks by; false: not all of it can be told before.
+func (fn *deepFn) noteValues(d *deepRead, r *rowRead, l *loop) bool {
+	for _, a := range r.args {
+		h, ok := fn.hint(a)
+		if ok && d.inner != nil {
+			_, why := l.early(a, d.inner.w.does)
+			ok = why == nil
+		}
+		if !ok {
+			return false
+		}
+		d.values = append(d.values, h)
+	}
+	by, ok := source(d.values)
+	d.by = by
+	return ok && (d.inner == nil || by == fn.list)
 }
 
 // innerPlan is the plan of a read in a loop of its own, which is offered and stands alone.

@@ -24,23 +24,7 @@ func (fn *deepFn) hint(e ast.Expr) (hint, bool) {
 	case *ast.Ident:
 		return fn.hintOf(e)
 	case *ast.SelectorExpr:
-		chosen := f.info().Selections[e]
-		if chosen == nil || chosen.Kind() != types.FieldVal || len(chosen.Index()) != 1 {
-			return hint{}, false
-		}
-		base := ast.Unparen(e.X)
-		if fn.isElement(base) {
-			return hint{text: rowName + "." + e.Sel.Name, by: fn.list}, true
-		}
-		if id, ok := base.(*ast.Ident); ok && fn.rowOf(id) != nil {
-			return hint{text: rowName + "." + e.Sel.Name, by: fn.rowOf(id)}, true
-		}
-		x, ok := fn.hint(base)
-		if isPointer(f.info().TypeOf(base)) {
-			x.nils = append(slices.Clone(x.nils), x.text)
-		}
-		x.text += "." + e.Sel.Name
-		return x, ok
+		return fn.hintOfField(e)
 	case *ast.StarExpr:
 		x, ok := fn.hint(e.X)
 		if x.text != rowName {
@@ -57,6 +41,27 @@ func (fn *deepFn) hint(e ast.Expr) (hint, bool) {
 		}
 	}
 	return hint{}, false
+}
+
+// hintOfField is a field of an element, of a row that was read, or of another hint.
+func (fn *deepFn) hintOfField(e *ast.SelectorExpr) (hint, bool) {
+	chosen := fn.f.info().Selections[e]
+	if chosen == nil || chosen.Kind() != types.FieldVal || len(chosen.Index()) != 1 {
+		return hint{}, false
+	}
+	base := ast.Unparen(e.X)
+	if fn.isElement(base) {
+		return hint{text: rowName + "." + e.Sel.Name, by: fn.list}, true
+	}
+	if id, ok := base.(*ast.Ident); ok && fn.rowOf(id) != nil {
+		return hint{text: rowName + "." + e.Sel.Name, by: fn.rowOf(id)}, true
+	}
+	x, ok := fn.hint(base)
+	if isPointer(fn.f.info().TypeOf(base)) {
+		x.nils = append(slices.Clone(x.nils), x.text)
+	}
+	x.text += "." + e.Sel.Name
+	return x, ok
 }
 
 // rowOf is the read that fills a struct of a name; nil: none.

@@ -208,19 +208,20 @@ func (fn *deepFn) handle() (v *types.Var, behind string, kind types.Type) {
 		v, behind = fn.handleOf(fn.reads[0].handle)
 		return v, behind, fn.reads[0].asked
 	}
-	for _, c := range fn.calls {
-		v, behind, kind := c.to.handle()
-		given := c.site.args[v]
-		if v == nil || given == nil {
-			return nil, behind, kind
-		}
-		if behind == "" {
-			kind = fn.f.info().TypeOf(given)
-		}
-		root, more := fn.handleOf(given)
-		return root, more + behind, kind
+	if len(fn.calls) == 0 {
+		return nil, "", nil
 	}
-	return nil, "", nil
+	c := fn.calls[0]
+	v, behind, kind = c.to.handle()
+	given := c.site.args[v]
+	if v == nil || given == nil {
+		return nil, behind, kind
+	}
+	if behind == "" {
+		kind = fn.f.info().TypeOf(given)
+	}
+	root, more := fn.handleOf(given)
+	return root, more + behind, kind
 }
 
 func (fn *deepFn) handleOf(e ast.Expr) (*types.Var, string) {

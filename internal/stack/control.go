@@ -300,6 +300,11 @@ func (t *processes) masters(ctx context.Context, svc *Service) []*process {
 	}
 	var out []*process
 	for _, p := range t.sorted() {
+		if up := t.byPID[p.ppid]; mine[p.pid] && up != nil && len(up.cmdline) == 0 && t.settles(ctx, up) && svc.runs(ctx, t.h, up) {
+			mine[up.pid] = true
+		}
+	}
+	for _, p := range t.sorted() {
 		if mine[p.pid] && !mine[p.ppid] {
 			out = append(out, p)
 		}

@@ -77,6 +77,35 @@ func readProcess(ctx context.Context, h host.Host, pid int) (*process, error) {
 	return p, nil
 }
 
+// Of a process that is running another program (execve) the command line is empty for a moment,
+// as of a server that starts itself anew: HAProxy's master, once its worker serves.
+const (
+	execLooks = 10
+	execPause = 5 * time.Millisecond
+)
+
+// settles waits until a process has a command line; false: it has none.
+func (t *processes) settles(ctx context.Context, p *process) bool {
+	for look := range execLooks {
+		if look > 0 {
+			select {
+			case <-ctx.Done():
+				return false
+			case <-time.After(execPause):
+			}
+		}
+		now, err := readProcess(ctx, t.h, p.pid)
+		if err != nil || now.started != p.started || now.dead() {
+			return false
+		}
+		if len(now.cmdline) > 0 {
+			*p = *now
+			return true
+		}
+	}
+	return false
+}
+
 // sorted returns the processes by PID.
 func (t *processes) sorted() []*process {
 	out := make([]*process, 0, len(t.byPID))

@@ -159,6 +159,7 @@ func (s *server) having(t *testing.T, in remedy.Input, shows showing) remedy.Inp
 	load.Window, load.Succeeded = 10*time.Second, 1000
 	ev.Load = &load
 	ev.System.DiskBusy = 0.3
+	ev.System.TCP.PassiveOpens = load.Succeeded // its clients come through the socket
 	if shows.disks != nil {
 		ev.System.Disks = shows.disks
 	}
