@@ -231,7 +231,7 @@ func replanSmall(in Input, p Plan) (Plan, bool) {
 // file may be edited several times in a row, so that each part can be told from
 // the others; a variable that is set again is one change.
 func (c *combination) add(p Plan, changes []change.Change) {
-	part := Part{ID: p.ID, Remedy: p.Remedy, Title: p.Title, Why: p.Why, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Spares: p.Spares, Service: p.Service, Spent: p.Spent, Limit: p.Limit, Small: isSmall(p), First: len(c.changes)}
+	part := Part{ID: p.ID, Remedy: p.Remedy, Title: p.Title, Why: p.Why, Rule: p.Rule, Bound: p.Bound, Reach: p.Reach, Spares: p.Spares, Service: p.Service, Spent: p.Spent, Limit: p.Limit, Deadlocks: p.Deadlocks, Small: isSmall(p), First: len(c.changes)}
 	if p.OfSmall() {
 		part.Small, part.Of, part.Each = true, p.PlanIDs(), p.Parts
 	}

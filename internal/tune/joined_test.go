@@ -364,6 +364,26 @@ func TestHalves(t *testing.T) {
 	}
 }
 
+// Of a group that made requests fail, what lets transactions deadlock is left out first.
+func TestDeadlocksAreLeftOutFirst(t *testing.T) {
+	part := func(id, of string, bound float64, deadlocks bool) remedy.Part {
+		return remedy.Part{ID: id, Remedy: of, Bound: bound, Reach: 1, Deadlocks: deadlocks}
+	}
+	group := func(outcome experiment.Outcome) *store.Step {
+		return step(outcome, part("w", "nginx.workers", 1.2, false), part("d", "mariadb.index", 2.9, true), part("i", "mariadb.index", 1.9, false), part("k", "nginx.keepalive", 1.3, false))
+	}
+	var h halves
+	h.after(group(experiment.Broke))
+	if len(h) != 2 || strings.Join(h[0].ids, "") != "wik" || strings.Join(h[1].ids, "") != "d" {
+		t.Fatalf("it made requests fail: %+v", h)
+	}
+	h = nil
+	h.after(group(experiment.Regressed)) // slower is not what a deadlock does
+	if len(h) != 2 || strings.Join(h[0].ids, "") != "di" {
+		t.Fatalf("it was slower: %+v", h)
+	}
+}
+
 // When something beside an index hurts, the index is parted from all else first.
 func TestTheLeadIsPartedFirst(t *testing.T) {
 	part := func(id, of string, bound float64) remedy.Part {

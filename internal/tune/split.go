@@ -44,10 +44,29 @@ func (h *halves) after(st *store.Step) {
 		(*h)[0].bad = true
 		h.divide()
 	}
-	if splits(st) {
+	if rest, risky := deadlocking(st); len(rest) > 0 && len(risky) > 0 {
+		*h = append(halves{{ids: rest, harm: true, first: true}, {ids: risky, harm: true}}, *h...)
+	} else if splits(st) {
 		ids, lead := byPromise(st.Plan.Parts)
 		h.push(half{ids: ids, lead: lead, bad: harmed(v)})
 	}
+}
+
+// deadlocking are the parts of a group that made requests fail: risky those with which transactions
+// may end in deadlocks, which is what fails first, and the rest. Both are nil where it did not.
+func deadlocking(st *store.Step) (rest, risky []string) {
+	if st.Verdict.Outcome != experiment.Broke || !splits(st) {
+		return nil, nil
+	}
+	for _, p := range st.Plan.Parts {
+		switch {
+		case p.Deadlocks:
+			risky = append(risky, p.IDs()...)
+		case len(p.Of) == 0: // small ones come to turn by themselves
+			rest = append(rest, p.ID)
+		}
+	}
+	return rest, risky
 }
 
 // push puts the two halves of x in front: those that lead and the others, or each

@@ -19,7 +19,7 @@ import (
 
 var missingIndexes = planning.Remedy{
 	ID: "mariadb.index", Title: "Missing indexes", Measures: []string{"I02", "I07", "I10", "L06"}, Rules: []string{"db.full-scan"},
-	Reason: "An index finds the rows of a statement in a few page reads instead of all of the table's. One that lets transactions deadlock, because it makes a gap that is locked or ends a scan that locked all rows and so kept them apart, is tried by itself, or with READ COMMITTED where regulation.allow lists isolation.",
+	Reason: "An index finds the rows of a statement in a few page reads instead of all of the table's. One that lets transactions deadlock, because it makes a gap that is locked or ends a scan that locked all rows and so kept them apart, is left out first where a step with it makes requests fail, or made with READ COMMITTED where regulation.allow lists isolation.",
 	Source: "MariaDB Knowledge Base, \"Building the best INDEX for a given SELECT\"",
 	Reach:  indexReach, Plan: planIndexes, Test: "TestRemedyIndex",
 	Command: "CREATE INDEX kasoku_login_log_user_id ON app.login_log (user_id)",
@@ -153,7 +153,7 @@ func planIndexes(in planning.Input, f diagnose.Finding) ([]planning.Plan, error)
 }
 
 // withGaps makes of a plan whose indexes let transactions deadlock one with READ COMMITTED,
-// under which they do not, where the regulation allows it, else one that is tried by itself.
+// under which they do not, where the regulation allows it, else one that says so.
 func (p *indexPlan) withGaps(plan *planning.Plan) {
 	risks := strings.Join(p.risks, "; ")
 	if p.in.Stack.Regulation.Allows(regulation.Isolation) {
@@ -168,8 +168,8 @@ func (p *indexPlan) withGaps(plan *planning.Plan) {
 			return
 		}
 	}
-	plan.Alone = true
-	plan.Why += " It is tried by itself: " + risks + ". Under READ COMMITTED that is not so: with isolation in regulation.allow both are made together."
+	plan.Deadlocks = true
+	plan.Why += " Transactions may end in deadlocks with it: " + risks + ". If requests fail, the rest is tried without it. Under READ COMMITTED that is not so: with isolation in regulation.allow both are made together."
 }
 
 // together is an index with those without which it serves nothing (Advice.With), but for

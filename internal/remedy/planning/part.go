@@ -17,6 +17,8 @@ type Part struct {
 	Service string  `json:"service,omitempty"`
 	Spent   float64 `json:"spent,omitempty"`
 	Limit   float64 `json:"limit,omitempty"`
+	// Deadlocks is the plan's.
+	Deadlocks bool `json:"deadlocks,omitempty"`
 	// Small: a plan of a small remedy, or several of them joined; then Of are the
 	// IDs of their plans.
 	Small bool     `json:"small,omitempty"`

@@ -112,6 +112,9 @@ type Plan struct {
 	// Alone: it may make requests fail that did not, or contradicts what was kept, so it is
 	// tried by itself: a group with it would fail as a whole.
 	Alone bool `json:"alone,omitempty"`
+	// Deadlocks: with its indexes transactions may end in deadlocks that did not. A group with it
+	// that makes requests fail is tried again without it.
+	Deadlocks bool `json:"deadlocks,omitempty"`
 	// Parts, if there are any, are the plans that this one joins.
 	Parts []Part `json:"parts,omitempty"`
 	// Search asks the loop to look for the best of several values; Values are
