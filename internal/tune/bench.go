@@ -112,8 +112,11 @@ type scored struct {
 	wrong, asked int64
 	// erred is the largest share (0–1) of errors of the server in a run before the first
 	// experiment, with somebody else's benchmark; known if errors is set.
-	erred  float64
-	errors bool
+	erred float64
+	// deadlocks is what a run of the service as left told of transactions that were rolled back
+	// where more answers were errors than as found; "" where none did.
+	deadlocks string
+	errors    bool
 }
 
 // disturbance is what else than the stack uses the machines.

@@ -48,6 +48,13 @@ func (b *Bench) judgeErrors(run *store.Run) {
 	case !b.scored.errors || b.scored.sides == nil && run.Side == "": // as found, or as a session that goes on finds it
 		b.scored.errors, b.scored.erred = true, max(b.scored.erred, share)
 	case share > 2*b.scored.erred+erringSlack:
-		run.Unfit = fmt.Sprintf("%d of %d answers in the access log of %s were errors of the server (5xx), as found %.1f %%; an application may have kept connections to what this step restarts", errors, requests, service, 100*b.scored.erred)
+		why := "an application may have kept connections to what this step restarts"
+		if text := deadlocked(run.Evidence); text != "" {
+			why = text
+			if run.Side == "" {
+				b.scored.deadlocks = text
+			}
+		}
+		run.Unfit = fmt.Sprintf("%d of %d answers in the access log of %s were errors of the server (5xx), as found %.1f %%; %s", errors, requests, service, 100*b.scored.erred, why)
 	}
 }

@@ -18,13 +18,8 @@ import (
 // answered 500 by the hundred: that baseline is no evidence, and such a candidate is
 // broken, although the benchmark counts none of it.
 func TestErrorsOfTheServerAreSeen(t *testing.T) {
-	run := func(side experiment.Side, errors int64) *store.Run {
-		return &store.Run{Kind: store.Scored, Side: side, Score: 10, Evidence: &evidence.Evidence{
-			Load: &load.Result{Requests: 60, Succeeded: 60, Window: time.Second},
-			Routes: []digest.Route{{Service: "web", Count: 4000, Status: [6]int64{2: 4000 - errors, 5: errors}}, {Service: "web", Count: 1000, Status: [6]int64{2: 1000}},
-				{Service: "behind", Count: 100, Status: [6]int64{5: 100}}}}}
-	}
-	b := &Bench{Stack: &stack.Stack{Load: stack.LoadConfig{Command: &foreign.Command{Argv: []string{"b"}}}}}
+	run := erred
+	b := foreignBench()
 	for _, c := range []struct {
 		about  string
 		side   experiment.Side
@@ -95,4 +90,16 @@ func TestEachKindOfFailureIsTold(t *testing.T) {
 	if want := "GET /a: expected status 200, got status 500; GET /c: expected an answer within 5s, got none"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// erred is a run in which so many of 5,000 answers were errors of the server.
+func erred(side experiment.Side, errors int64) *store.Run {
+	return &store.Run{Kind: store.Scored, Side: side, Score: 10, Evidence: &evidence.Evidence{
+		Load: &load.Result{Requests: 60, Succeeded: 60, Window: time.Second},
+		Routes: []digest.Route{{Service: "web", Count: 4000, Status: [6]int64{2: 4000 - errors, 5: errors}}, {Service: "web", Count: 1000, Status: [6]int64{2: 1000}},
+			{Service: "behind", Count: 100, Status: [6]int64{5: 100}}}}}
+}
+
+func foreignBench() *Bench {
+	return &Bench{Stack: &stack.Stack{Load: stack.LoadConfig{Command: &foreign.Command{Argv: []string{"b"}}}}}
 }

@@ -44,6 +44,13 @@ func (t *Tuner) afterRestart(ctx context.Context) error {
 		}
 		scores = append(scores, again...)
 	}
+	without, err := t.leaveOutDeadlocks(ctx, scores)
+	if err != nil {
+		return err
+	}
+	if without != nil {
+		scores = without
+	}
 	t.session.AfterRestart = level(scores)
 	return nil
 }
