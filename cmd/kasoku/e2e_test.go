@@ -27,6 +27,7 @@ func TestWholeStory(t *testing.T) {
 	c.shorten()
 	c.fewPairs(0.1)
 	c.few()
+	c.settle()
 	s := c.spy()
 	found := c.state()
 

@@ -1,6 +1,9 @@
 package main
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // module is the path in go.mod.
 const module = "kasoku"
@@ -108,15 +111,29 @@ var exits = map[string][]string{
 // word is text that no tracked file may hold.
 type word struct {
 	re  *regexp.Regexp
+	low [][]byte // in small letters; one of them is in whatever re matches
 	why string
 }
 
 // words is split inside so that this file does not hold what it forbids.
 var words = []word{
-	{forbid(`(^|[^\w.*/-])/(wo` + `rk|ro` + `ot)/`), "a path of one machine; write a relative one, or a placeholder"},
-	{forbid(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`), "something left to be done; do it or open an issue"},
-	{forbid(`(?i)\b(cla` + `ude|anth` + `ropic|chat` + `gpt|open` + `ai|cop` + `ilot)\b`), "the name of a tool that has no part in the project"},
-	{forbid(`(?i)\b(proxy\.go` + `lang\.org|sum\.go` + `lang\.org|deb\.deb` + `ian\.org|py` + `pi\.org|registry\.np` + `mjs\.org|crates\.` + `io)\b`), "a package registry's host; its client knows it"},
+	oneOf(`(^|[^\w.*/-])`, ``, "a path of one machine; write a relative one, or a placeholder", "/wo"+"rk/", "/ro"+"ot/"),
+	oneOf(`\b`, `\b`, "something left to be done; do it or open an issue", "TO"+"DO", "FIX"+"ME", "XX"+"X"),
+	oneOf(`(?i)\b`, `\b`, "the name of a tool that has no part in the project", "cla"+"ude", "anth"+"ropic", "chat"+"gpt", "open"+"ai", "cop"+"ilot"),
+	oneOf(`(?i)\b`, `\b`, "a package registry's host; its client knows it",
+		"proxy.go"+"lang.org", "sum.go"+"lang.org", "deb.deb"+"ian.org", "py"+"pi.org", "registry.np"+"mjs.org", "crates."+"io"),
+}
+
+// oneOf is one of the texts between two expressions.
+func oneOf(before, after, why string, texts ...string) word {
+	w := word{why: why}
+	var quoted []string
+	for _, text := range texts {
+		quoted = append(quoted, regexp.QuoteMeta(text))
+		w.low = append(w.low, []byte(strings.ToLower(text)))
+	}
+	w.re = regexp.MustCompile(before + "(" + strings.Join(quoted, "|") + ")" + after)
+	return w
 }
 
 func forbid(expr string) *regexp.Regexp { return regexp.MustCompile(expr) }

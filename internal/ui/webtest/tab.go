@@ -154,11 +154,12 @@ func (b *Tab) UntilWithin(limit time.Duration, expression string) {
 }
 
 // holds tries errors again: the page may just leave. The page itself asks again and
-// again, two seconds long: a question from here takes milliseconds of CPU of four processes.
+// again, two seconds long: a question from here takes milliseconds of CPU of four processes, and one
+// of the page itself some time of the one that draws it, so that what comes late is asked less often.
 func (b *Tab) holds(expression string, within time.Duration) error {
-	ask := fmt.Sprintf(`new Promise((done) => { const end = performance.now() + 2000, ask = () => {
+	ask := fmt.Sprintf(`new Promise((done) => { let pause = 30; const end = performance.now() + 2000, ask = () => {
 		try { if (%s) return done("true"); } catch (e) { if (performance.now() > end) return done("" + e); }
-		if (performance.now() > end) done("false"); else setTimeout(ask, 30);
+		if (performance.now() > end) done("false"); else setTimeout(ask, pause = Math.min(1.5 * pause, 250));
 	}; ask(); })`, expression)
 	err := fmt.Errorf("it was not asked")
 	for end := time.Now().Add(within); time.Now().Before(end) && b.ctx.Err() == nil; {
