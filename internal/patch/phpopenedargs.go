@@ -246,6 +246,9 @@ func isGlobal(v *phpNode) bool {
 	return scope.Kind == "" || slices.ContainsFunc(usesOf(scope, v.Variable()), func(u *phpNode) bool { return u.Parent.Is("Stmt_Global") })
 }
 
+// phpPropertySet gives a property whose name is computed a value.
+var phpPropertySet = lazyregexp.New(`->\s*[${][^;()=]*=[^=>]`)
+
 // sameProperty: nothing of the program gives a property of the name another value than its
 // declaration does.
 func (o *phpOpened) sameProperty(name string) bool {
@@ -263,11 +266,10 @@ func (o *phpOpened) sameProperty(name string) bool {
 			case n.Is("Param") && n.Int("flags") != 0 && n.Node("var").Variable() == name,
 				n.Is("Expr_PropertyFetch", "Expr_StaticPropertyFetch") && n.Name() == name && o.mayChange(n):
 				same = false
-			case n.Is("Expr_PropertyFetch") && n.Name() == "" && o.mayChange(n):
-				same = false // its name is computed
 			}
 			return true
 		})
 	}
-	return same && declared == 1
+	computed := slices.ContainsFunc(o.files, func(f *file) bool { return phpPropertySet.MatchString(string(f.src)) })
+	return same && declared == 1 && !computed
 }

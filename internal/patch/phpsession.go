@@ -10,13 +10,13 @@ import (
 // phpSessionText is SQL that leaves something on a connection, or asks for what was left there.
 var phpSessionText = lazyregexp.New(`(?i)^\s*SET\s+(@|SESSION\b|LOCAL\b|NAMES\b|CHARACTER\b|CHARSET\b|TRANSACTION\b|ROLE\b|STATEMENT\b|\w+\s*=|$)|^\s*USE\s+[\w` + "`" + `]+\s*;?\s*$` +
 	`|\bTEMPORARY\s+TABLE\b|\b(GET|RELEASE)_(LOCK|ALL_LOCKS)\s*\(|\b(UN)?LOCK\s+TABLES?\b` +
-	`|^\s*(START\s+TRANSACTION|BEGIN\s*;?\s*$|COMMIT\s*;?\s*$|ROLLBACK\b|SAVEPOINT\s|XA\s+\w|HANDLER\s+\w+\s|PREPARE\s+\w+\s+FROM|EXECUTE\s+\w+|DEALLOCATE\s|CALL\s+\w|FLUSH\s)` +
+	`|^\s*(START\s+TRANSACTION|BEGIN(\s+WORK)?\s*;?\s*$|COMMIT\s*;?\s*$|ROLLBACK\b|SAVEPOINT\s|XA\s+\w|HANDLER\s+\w+\s|PREPARE\s+\w+\s+FROM|EXECUTE\s+\w+|DEALLOCATE\s|CALL\s+\w|FLUSH\s)` +
 	`|\bLAST_INSERT_ID\s*\(|\b(FOUND_ROWS|ROW_COUNT|CONNECTION_ID)\s*\(|SQL_CALC_FOUND_ROWS|\bSHOW\s+(SESSION|LOCAL|STATUS|WARNINGS|ERRORS|PROFILES?|COUNT)\b` +
 	`|^\s*(SELECT|INSERT|UPDATE|DELETE|REPLACE|WITH)\b[^@]*@|;\s*(SELECT|INSERT|UPDATE|DELETE|REPLACE|SET|CREATE|DROP|ALTER|TRUNCATE)\b`)
 
 // phpSessionCalls leave something on a connection, or look at it.
 var phpSessionCalls = phpNames(`setattribute options set_opt set_charset select_db change_user multi_query real_query autocommit savepoint release_savepoint reap_async_query nextrowset next_result
-	kill thread_id get_warnings debug dump_debug_info refresh stmt_init sqlitecreatefunction spl_object_id spl_object_hash bind_result`)
+	kill thread_id get_warnings dump_debug_info stmt_init sqlitecreatefunction spl_object_id spl_object_hash bind_result`)
 
 // phpBegins are the calls that begin a transaction.
 var phpBegins = []string{"begintransaction", "begin_transaction"}
@@ -26,7 +26,7 @@ var phpOfLast = phpNames(`lastinsertid errorinfo errorcode insert_id affected_ro
 
 // phpSessionWords is what a text has in which any of these stands.
 var phpSessionWords = lazyregexp.New(`(?i)\b(SET|USE|TEMPORARY|LOCK|UNLOCK|\w+_LOCK|TRANSACTION|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|XA|HANDLER|PREPARE|EXECUTE|DEALLOCATE|CALL|FLUSH|LAST_INSERT_ID|FOUND_ROWS|ROW_COUNT|CONNECTION_ID|SQL_CALC_FOUND_ROWS|SHOW|mysqli_\w+` +
-	`|setAttribute|options|set_opt|set_charset|select_db|change_user|multi_query|real_query|autocommit|release_savepoint|reap_async_query|nextRowset|next_result|kill|thread_id|get_warnings|debug|dump_debug_info|refresh|stmt_init|sqliteCreateFunction|spl_object_\w+` +
+	`|setAttribute|options|set_opt|set_charset|select_db|change_user|multi_query|real_query|autocommit|release_savepoint|reap_async_query|nextRowset|next_result|kill|thread_id|get_warnings|dump_debug_info|stmt_init|sqliteCreateFunction|spl_object_\w+` +
 	`|beginTransaction|begin_transaction|lastInsertId|errorInfo|errorCode|insert_id|affected_rows|error|errno|error_list|warning_count|info|sqlstate|close|bind_result)\b|@|;\s*\w+`)
 
 var phpTextOfFile = lazyregexp.New(`(?i)file_get_contents\s*\([^;]*\.sql\b`)
@@ -70,7 +70,7 @@ func (o *phpOpened) leavesOn(f *file, n *phpNode) *Refusal {
 			return refuse("session", "line %d of %s has a statement that is about its connection: %s", n.Line, f.rel, short(strings.TrimSpace(m)))
 		}
 	case n.Is("Expr_PropertyFetch", "Expr_NullsafePropertyFetch"):
-		if phpOfLast[strings.ToLower(n.Name())] && n.Node("var").Variable() != "this" {
+		if phpOfLast[strings.ToLower(n.Name())] && n.Node("var").Variable() != "this" && o.usesMysqli() {
 			return o.ofLast(f, n, n.Node("var"))
 		}
 	case n.Is("Expr_FuncCall", "Expr_MethodCall", "Expr_NullsafeMethodCall"):
@@ -82,10 +82,15 @@ func (o *phpOpened) leavesOn(f *file, n *phpNode) *Refusal {
 // callLeaves is leavesOn of a call.
 func (o *phpOpened) callLeaves(f *file, n *phpNode) *Refusal {
 	name, args := calledName(n), n.List("args")
+	if n.Is("Expr_NullsafeMethodCall") && (phpOfLast[name] || slices.Contains(phpBegins, name)) {
+		return refuse("session", "line %d of %s may be about another connection: %s", n.Line, f.rel, short(f.phpText(n)))
+	}
 	if n.Is("Expr_FuncCall") && !strings.HasPrefix(name, "spl_") {
 		name = bareName(n) // "": a function of the program, or of PHP that knows no connection
 	}
 	switch {
+	case name == "" && !n.Is("Expr_FuncCall") && o.handleType(f, n.Node("var"), 0) != "":
+		return refuse("session", "line %d of %s calls a method of a connection whose name is computed", n.Line, f.rel)
 	case slices.Contains(phpBegins, name):
 		return o.checkBegun(f, n)
 	case name == "close" && !o.isStatement(f, objectOf(n)):
@@ -94,10 +99,15 @@ func (o *phpOpened) callLeaves(f *file, n *phpNode) *Refusal {
 		name == "options" && !strings.Contains(f.phpText(n), "MYSQLI_"):
 	case phpSessionCalls[name]:
 		return refuse("session", "line %d of %s sets something of the connection, or looks at it: %s", n.Line, f.rel, short(f.phpText(n)))
-	case phpOfLast[name]:
+	case phpOfLast[name] && (n.Is("Expr_FuncCall") || slices.Contains([]string{"lastinsertid", "errorinfo", "errorcode"}, name)):
 		return o.ofLast(f, n, objectOf(n))
 	}
 	return nil
+}
+
+// usesMysqli: the program has connections whose properties tell of their last statement.
+func (o *phpOpened) usesMysqli() bool {
+	return slices.ContainsFunc(o.files, func(f *file) bool { return strings.Contains(strings.ToLower(string(f.src)), "mysqli") })
 }
 
 // phpGivesStatement are the calls that give a statement or a result.

@@ -38,3 +38,22 @@ foreach ([1, 2, 9] as $id) {
     echo json_encode([user($id), note($id, "n$id")]), "\n";
 }
 echo json_encode(notes()), "\n";
+
+class Log
+{
+    private array $lines = [];
+
+    public function info(string $line): void
+    {
+        $this->lines[] = $line;
+    }
+
+    public function close(): array
+    {
+        return $this->lines;
+    }
+}
+
+$log = new Log();
+$log->info('Use the notes; begin with those of ann@example.org');
+echo json_encode($log->close()), "\n";
