@@ -47,7 +47,7 @@ func judgePatches(m *model) ([]Finding, string) {
 			// At the database a statement costs what it takes there, at the program about as
 			// much as any other.
 			f = f.bounded(m.boundOf(map[string]float64{p.Database: share * m.perReq[p.Database], p.Service: calls * m.perReq[p.Service]}))
-		case p.Statement == "" && p.Shape == "P10":
+		case p.Statement == "" && p.Shape == "P10" && !reconnecting(p):
 			f.Text = fmt.Sprintf("%s: %s.", p.Place(), p.What)
 			f = f.with("reach", fmt.Sprint(madeOnceReach)).bounded(m.serviceBound(p.Service))
 		case len(p.Makes) > 0:
@@ -60,7 +60,7 @@ func judgePatches(m *model) ([]Finding, string) {
 			}
 			f.Text = fmt.Sprintf("%s: %s: %s.", p.Place(), p.What, text)
 			f = f.bounded(m.boundOf(saved))
-		case p.Statement == "" && p.Shape == "P19":
+		case p.Statement == "" && reconnecting(p):
 			saved, text := m.reconnects(p)
 			if saved == nil {
 				continue
@@ -73,6 +73,12 @@ func judgePatches(m *model) ([]Finding, string) {
 		out = append(out, f)
 	}
 	return out, unpatched(m, out)
+}
+
+// reconnecting: a patch is about connections that are opened again; of PHP, what P10 makes once
+// are these.
+func reconnecting(p evidence.SourcePatch) bool {
+	return p.Shape == "P19" || p.Shape == "P10" && !strings.HasSuffix(p.File, ".go")
 }
 
 // leftOf is the part of a patch's statements that a run still makes with it.

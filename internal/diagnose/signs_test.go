@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -357,6 +358,9 @@ var signs = []struct {
 	{"app.patch", both(patched(evidence.SourcePatch{Shape: "P19"}), func(in *Input) {
 		in.Evidence.Counters["db"].Delta["Connections"] = 400
 	}), "0.20 connections per request at db"},
+	{"app.patch", both(patched(evidence.SourcePatch{Shape: "P10", File: "db.php"}), func(in *Input) {
+		in.Evidence.Counters["db"].Delta["Connections"] = 4000
+	}), "2.00 connections per request at db"},
 	{"app.object-cache", known("mediawiki", "$wgMainCacheType"), "$wgMainCacheType (/srv/app/settings; it is not set)"},
 	{"app.page-cache", known("mediawiki", "$wgUseCdn"), "which pages an edit has changed"},
 	{"app.sessions", known("nextcloud", "memcache.locking"), "Transactional file locking"},
@@ -554,7 +558,7 @@ func TestApacheFullSinceLong(t *testing.T) {
 // patched is a patch of the source of api, with what is of all of them.
 func patched(p evidence.SourcePatch) func(in *Input) {
 	p.Service, p.ID, p.Title, p.What = "api", "P1-0000", "Read the rows of deck at once", "a row read by key in each turn of a loop"
-	p.File, p.Line, p.Lines, p.Function = "home.go", 33, 4, "deck"
+	p.File, p.Line, p.Lines, p.Function = cmp.Or(p.File, "home.go"), 33, 4, "deck"
 	return func(in *Input) {
 		in.Evidence.Services["api"] = evidence.ServiceUse{CPU: 5}
 		in.Snapshot.Patches = []evidence.SourcePatch{p}
@@ -628,7 +632,7 @@ func TestPatchOfACounterTakesNearlyAll(t *testing.T) {
 
 // A patch whose statement the load does not make is no finding.
 func TestPatchThatTheLoadDoesNotReach(t *testing.T) {
-	for _, p := range []evidence.SourcePatch{{Statement: "SELECT 1"}, {Shape: "P5"}, {Shape: "P19"}} {
+	for _, p := range []evidence.SourcePatch{{Statement: "SELECT 1"}, {Shape: "P5"}, {Shape: "P19"}, {Shape: "P10", File: "db.php"}} {
 		in := healthy()
 		patched(p)(&in)
 		d, err := Diagnose(in)

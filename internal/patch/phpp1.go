@@ -59,6 +59,7 @@ func findPHP(p *Program) []*Place {
 	}
 	f.kept()
 	f.draws()
+	f.opened()
 	f.prepares()
 	return f.out
 }
