@@ -345,7 +345,7 @@ func TestControlStubborn(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	l := newLab(t)
-	const script = "#!/bin/sh\ntrap '' TERM\nsleep 300 &\nwhile :; do sleep 1; done\n"
+	const script = "#!/bin/sh\ntrap '' TERM\nsleep 300 &\n: >\"$0.ready\"\nwhile :; do sleep 1; done\n"
 	for _, row := range []struct {
 		kind Kind
 		want string
@@ -355,6 +355,7 @@ func TestControlStubborn(t *testing.T) {
 		must(t, os.Chmod(bin, 0o755))
 		c := l.add(Service{Name: name, Kind: row.kind, Binary: bin, Control: Control{Start: []string{bin, "--defaults-file=" + l.path("x.cnf")}}, Config: l.path("x.cnf")})
 		must(t, c.launch(ctx))
+		await.For(t, "what it does with TERM", func() bool { _, err := os.Stat(bin + ".ready"); return err == nil })
 		family, err := c.family(ctx)
 		must(t, err)
 		plan := stopPlans[row.kind]

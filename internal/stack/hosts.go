@@ -12,9 +12,12 @@ import (
 	"kasoku/internal/host/ssh"
 )
 
-// openTimeout bounds connecting to one host: ssh with a jump host, and the
-// helper of some ten megabytes over a slow line.
+// openTimeout is how long connecting to one host may stand still: ssh with a jump host takes
+// seconds, and the helper of some ten megabytes minutes on a slow line, while it moves.
 const openTimeout = 60 * time.Second
+
+// errStill ends connecting that does not go on.
+var errStill = fmt.Errorf("nothing moved for %s", openTimeout)
 
 // openSSH connects to a host; tests put other hosts in its place.
 var openSSH = func(ctx context.Context, o ssh.Options) (host.Host, func() error, error) {
@@ -104,7 +107,14 @@ func openHost(ctx context.Context, name string, c HostConfig) (host.Host, func()
 
 // OpenHost connects to one host by the name that kasoku.yaml gives it.
 func OpenHost(ctx context.Context, name string, c HostConfig) (h host.Host, end func() error, err error) {
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
-	return openSSH(ctx, ssh.Options{Name: name, Destination: c.SSH, ConfigFile: c.SSHConfig, Sudo: c.Sudo})
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	still := time.AfterFunc(openTimeout, func() { cancel(errStill) })
+	defer still.Stop()
+	h, end, err = openSSH(ctx, ssh.Options{Name: name, Destination: c.SSH, ConfigFile: c.SSHConfig, Sudo: c.Sudo,
+		Moved: func() { still.Reset(openTimeout) }})
+	if err != nil && errors.Is(context.Cause(ctx), errStill) {
+		err = fmt.Errorf("%w: %w", errStill, err)
+	}
+	return h, end, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"kasoku/internal/await"
@@ -143,8 +144,11 @@ func TestOpenHostsSSH(t *testing.T) {
 	t.Setenv("KASOKU_PROGRAMS", sshtest.Helper(t))
 	real := openSSH
 	t.Cleanup(func() { openSSH = real })
+	var moves atomic.Int32
 	openSSH = func(ctx context.Context, o ssh.Options) (host.Host, func() error, error) {
 		o.ConnectTimeout, o.Silence = time.Hour, time.Hour
+		moved := o.Moved
+		o.Moved = func() { moves.Add(1); moved() }
 		return real(context.WithoutCancel(ctx), o)
 	}
 	st := twoHosts()
@@ -156,5 +160,40 @@ func TestOpenHostsSSH(t *testing.T) {
 	defer func() { must(t, end()) }()
 	if _, err := hosts["db1"].ReadFile(context.Background(), "/proc/stat"); err != nil {
 		t.Error(err)
+	}
+	if moves.Load() < 2 {
+		t.Errorf("the copy told of itself %d times", moves.Load())
+	}
+}
+
+// A line on which the copy takes ten minutes is slow; one on which nothing moves for a minute is
+// dead, and its error says so.
+func TestSlowLine(t *testing.T) {
+	real := openSSH
+	t.Cleanup(func() { openSSH = real })
+	for pieces, works := range map[int]bool{20: true, 3: false} {
+		synctest.Test(t, func(t *testing.T) {
+			openSSH = func(ctx context.Context, o ssh.Options) (host.Host, func() error, error) {
+				for range pieces {
+					select {
+					case <-time.After(openTimeout / 2):
+						o.Moved()
+					case <-ctx.Done():
+						return nil, nil, ctx.Err()
+					}
+				}
+				if !works {
+					<-ctx.Done()
+					return nil, nil, ctx.Err()
+				}
+				return named{host.NewLocal(), o.Name}, func() error { return nil }, nil
+			}
+			began := time.Now()
+			_, _, err := OpenHost(t.Context(), "web", HostConfig{SSH: "root@web"})
+			if took := time.Since(began); works && (err != nil || took != 20*openTimeout/2) ||
+				!works && (!errors.Is(err, errStill) || took != 3*openTimeout/2+openTimeout) {
+				t.Errorf("%d pieces: after %s: %v", pieces, took, err)
+			}
+		})
 	}
 }

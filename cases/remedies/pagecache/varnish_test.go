@@ -96,13 +96,15 @@ func TestVarnish(t *testing.T) {
 			}
 			return
 		}
-		before := x.made(t)
+		before, began := x.made(t), time.Now()
 		for range 10 {
 			get(t, front, "/")
 			get(t, front, "/about", "Cookie: user=ann") // it is the same for users
 			get(t, front, "/item?id=3")
 		}
-		if n := x.made(t) - before; n > 6 {
+		// The three pages are made, perhaps by two at once, and again whenever they are too old.
+		ages := int64(time.Since(began) / p.Fresh.MaxAge)
+		if n := x.made(t) - before; int64(n) > 6+3*ages {
 			t.Errorf("30 requests were made %d times", n)
 		}
 		before = x.made(t)

@@ -115,7 +115,7 @@ func (d *dialogue) provide(h *Host, program build, after *agent.Process) error {
 		return err
 	}
 	if word == "send" {
-		sent := d.send(program, h.alter)
+		sent := d.send(program, h.alter, h.options.Moved)
 		// The script tells why it did not take all.
 		if word, rest, err = d.line(); err != nil {
 			return errors.Join(sent, err)
@@ -133,7 +133,7 @@ func (d *dialogue) provide(h *Host, program build, after *agent.Process) error {
 }
 
 // send sends the program, packed. alter is nil outside of tests.
-func (d *dialogue) send(program build, alter func(io.Reader) io.Reader) error {
+func (d *dialogue) send(program build, alter func(io.Reader) io.Reader, moved func()) error {
 	packed, err := program.packed()
 	if err != nil {
 		return refusal{err}
@@ -145,8 +145,29 @@ func (d *dialogue) send(program build, alter func(io.Reader) io.Reader) error {
 	if alter != nil {
 		from = alter(from)
 	}
-	_, err = io.Copy(d.out, from)
+	_, err = io.Copy(told{d.out, moved}, from)
 	return err
+}
+
+// told writes in pieces, and tells of each that is gone; moved may be nil.
+type told struct {
+	to    io.Writer
+	moved func()
+}
+
+// piece of the program, in bytes: half a second on a line of 1 Mbit/s.
+const piece = 64 << 10
+
+func (w told) Write(b []byte) (n int, err error) {
+	for len(b) > 0 && err == nil {
+		var k int
+		k, err = w.to.Write(b[:min(piece, len(b))])
+		n, b = n+k, b[k:]
+		if w.moved != nil {
+			w.moved()
+		}
+	}
+	return n, err
 }
 
 // refusal is an error that needs no word of ssh to explain it, and that

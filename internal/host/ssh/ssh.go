@@ -41,6 +41,9 @@ type Options struct {
 	Silence time.Duration
 	// ConnectTimeout for TCP and login; 0: 15 s.
 	ConnectTimeout time.Duration
+	// Moved, if not nil, is called whenever some of the program has gone out, so that who
+	// waits can tell a slow line from a dead one.
+	Moved func()
 }
 
 // Host is a machine behind ssh. It may be used by many goroutines.
