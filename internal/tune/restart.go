@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -48,8 +49,9 @@ func (t *Tuner) afterRestart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if without != nil {
+	if without != nil { // the final score was with it
 		scores = without
+		t.session.Final = cmp.Or(t.session.Compared.Final, level(scores))
 	}
 	t.session.AfterRestart = level(scores)
 	return nil
