@@ -17,7 +17,7 @@ import (
 const openTimeout = 60 * time.Second
 
 // errStill ends connecting that does not go on.
-var errStill = fmt.Errorf("nothing moved for %s", openTimeout)
+var errStill = fmt.Errorf("nothing moved for %s; is the line up, and does ssh get there without a question?", openTimeout)
 
 // openSSH connects to a host; tests put other hosts in its place.
 var openSSH = func(ctx context.Context, o ssh.Options) (host.Host, func() error, error) {

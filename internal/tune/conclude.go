@@ -111,6 +111,9 @@ func (t *Tuner) conclude(ctx context.Context) error {
 	if err := t.afterRestart(ctx); err != nil {
 		return err
 	}
+	if err := t.leaveOutDeadlocks(ctx); err != nil {
+		return err
+	}
 	return t.check(ctx)
 }
 

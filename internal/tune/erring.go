@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 
 	"kasoku/internal/evidence"
@@ -35,6 +36,7 @@ const erringSlack = 0.001
 // the application kept, and both sides would be measured broken. What a candidate
 // answers is judged by the verdict.
 func (b *Bench) judgeErrors(run *store.Run) {
+	b.noteDeadlocks(run)
 	if !b.Foreign() || run.Kind != store.Scored || run.Unfit != "" {
 		return
 	}
@@ -51,10 +53,23 @@ func (b *Bench) judgeErrors(run *store.Run) {
 		why := "an application may have kept connections to what this step restarts"
 		if text := deadlocked(run.Evidence); text != "" {
 			why = text
-			if run.Side == "" {
-				b.scored.deadlocks = text
-			}
 		}
 		run.Unfit = fmt.Sprintf("%d of %d answers in the access log of %s were errors of the server (5xx), as found %.1f %%; %s", errors, requests, service, 100*b.scored.erred, why)
+	}
+}
+
+// noteDeadlocks notes where the service as it is left answers more errors than as found, whoever's
+// load it is, and a database has rolled transactions back in deadlocks.
+func (b *Bench) noteDeadlocks(run *store.Run) {
+	if run.Kind != store.Scored || run.Side != "" || b.scored.sides == nil {
+		return
+	}
+	found := b.scored.erred
+	if !b.Foreign() && b.scored.asked > 0 {
+		found = float64(b.scored.wrong) / float64(b.scored.asked)
+	}
+	s := sample(run)
+	if bad := s.Failures + s.Mismatches; s.Requests > 0 && float64(bad)/float64(s.Requests) > 2*found+erringSlack {
+		b.scored.deadlocks = cmp.Or(deadlocked(run.Evidence), b.scored.deadlocks)
 	}
 }

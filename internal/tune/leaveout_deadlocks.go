@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -13,104 +14,117 @@ import (
 
 // leaveOutDeadlocks takes out what lets transactions deadlock where the service as it is left
 // answered errors for that, which its experiment did not show: the faster the rest, the more
-// transactions meet. before are the scores with it. It measures again, and returns scores
-// without it; nil where nothing is to be taken out.
-func (t *Tuner) leaveOutDeadlocks(ctx context.Context, before []float64) ([]float64, error) {
+// transactions meet. Then it measures again.
+func (t *Tuner) leaveOutDeadlocks(ctx context.Context) error {
 	told := t.Bench.scored.deadlocks
 	if told == "" {
-		return nil, nil
+		return nil
 	}
 	steps, err := t.Store.Steps(t.session.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var looks []*store.Step
+	var last *store.Step
 	for i := range steps {
-		s := &steps[i]
-		if !changesTarget(*s) {
-			continue
-		}
-		if len(s.Plan.Parts) == 0 && s.Plan.Deadlocks {
-			looks = t.outAfterRestart(ctx, looks, s, nil, told)
-		}
-		for k := range s.Plan.Parts {
-			if p := &s.Plan.Parts[k]; p.Deadlocks && !p.LeftOut {
-				looks = t.outAfterRestart(ctx, looks, s, p, told)
+		for _, p := range keptDeadlocks(&steps[i]) {
+			look, err := t.outForDeadlocks(ctx, &steps[i], p, told)
+			if err != nil {
+				return err
+			}
+			if look.Tx != 0 {
+				last = look
 			}
 		}
 	}
-	if len(looks) == 0 {
-		return nil, ctx.Err()
+	if last == nil {
+		return nil
 	}
-	t.Bench.scored.deadlocks = ""
-	scores, err := t.measure(ctx, "after a restart, without what deadlocks", 1)
+	before := cmp.Or(t.session.AfterRestart, t.session.Final)
+	scores, err := t.measure(ctx, "without what deadlocks", 1)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if scores[0] > 0 { // one run of either, of all that was taken out: its factor in what the session gained
-		looks[0].Verdict.Effect = level(before)/scores[0] - 1
-		if err := t.Store.SaveStep(looks[0]); err != nil {
-			return nil, err
+	if t.session.AfterRestart > 0 {
+		t.session.AfterRestart = scores[0]
+	}
+	if scores[0] > 0 { // of all that was taken out: its factor in what the session gained
+		last.Verdict.Effect = before/scores[0] - 1
+		if err := t.Store.SaveStep(last); err != nil {
+			return err
 		}
 	}
-	return scores, t.compareEnds(ctx)
+	if err := t.compareEnds(ctx); err != nil {
+		return err
+	}
+	t.session.Final = cmp.Or(t.session.Compared.Final, scores[0]) // it was with it
+	return t.Store.SaveSession(t.session)
 }
 
-// outAfterRestart takes one step's change, or a part of it, out of what is kept, and adds the step that
-// says so to looks.
-func (t *Tuner) outAfterRestart(ctx context.Context, looks []*store.Step, s *store.Step, part *remedy.Part, told string) []*store.Step {
+// keptDeadlocks are the parts of a kept step with which transactions may end in deadlocks; nil among
+// them is the step itself.
+func keptDeadlocks(s *store.Step) (parts []*remedy.Part) {
+	switch {
+	case !changesTarget(*s):
+	case len(s.Plan.Parts) == 0 && s.Plan.Deadlocks:
+		return []*remedy.Part{nil}
+	default:
+		for k := range s.Plan.Parts {
+			if p := &s.Plan.Parts[k]; p.Deadlocks && !p.LeftOut {
+				parts = append(parts, p)
+			}
+		}
+	}
+	return parts
+}
+
+// outForDeadlocks takes one step's change, or a part of it, out of what is kept. The step that it
+// returns says so; it has no Tx where that could not be. The error is that the target is not as
+// it was then, or that ctx has ended.
+func (t *Tuner) outForDeadlocks(ctx context.Context, s *store.Step, part *remedy.Part, told string) (*store.Step, error) {
 	t.course.seq++
 	look := &store.Step{Session: t.session.ID, Seq: t.course.seq, Started: time.Now(), Binding: t.seen.diag.Binds, LeavesOut: []int{s.Seq}}
 	title := s.Plan.Title
-	look.Plan = remedy.Plan{ID: fmt.Sprintf("leave-out:%v", look.LeavesOut), Remedy: "leave-out", Why: "After a restart requests failed: " + told + "."}
+	look.Plan = remedy.Plan{ID: fmt.Sprintf("leave-out:%v", look.LeavesOut), Remedy: "leave-out", Why: "Once all was kept requests failed: " + told + "."}
 	if part != nil {
 		title, look.LeavesOutPart = part.Title, part.ID
 		look.Plan.ID += ":" + part.ID
 	}
 	look.Plan.Title = "Without: " + title
 	look.Verdict = experiment.Verdict{Outcome: experiment.Broke, Reason: told}
+	if err := t.Store.SaveStep(look); err != nil {
+		return nil, err
+	}
 	t.opens(look)
-	changes, err := t.without(ctx, []store.Step{*s}, part)
+	failed, err := t.outNow(ctx, look, s, part)
+	look.Ended = time.Now()
+	if failed != nil {
+		look.Verdict.Outcome, look.Verdict.Reason = experiment.Failed, "it cannot be taken out, so it stays: "+failed.Error()
+		t.session.Doubts = append(t.session.Doubts, fmt.Sprintf("%s stays, though %s: it cannot be taken out: %v", title, told, failed))
+		t.UI.Warn(fmt.Sprintf("%s: %s; it cannot be taken out: %v", title, told, failed), "kasoku undo takes its step back")
+	} else if err == nil {
+		t.UI.Info(fmt.Sprintf("taken out: %s: requests failed with it: %s", title, told))
+	}
 	if err == nil {
-		look.Plan.Changes, look.Diffs = changes, diffs(changes)
-		err = t.outNow(ctx, look)
+		err = t.Store.SaveStep(look)
 	}
-	if look.Ended = time.Now(); err != nil {
-		t.session.Doubts = append(t.session.Doubts, fmt.Sprintf("%s stays, though %s: it cannot be taken out: %v", title, told, err))
-		t.UI.Warn(fmt.Sprintf("%s: %s; it cannot be taken out: %v", title, told, err), "kasoku undo takes its step back")
-		t.closes(look, nil)
-		return looks
+	if err == nil {
+		err = t.noteLooks(look, []store.Step{*s})
 	}
-	t.UI.Info(fmt.Sprintf("taken out: %s: after a restart requests failed with it: %s", title, told))
-	t.closes(look, nil)
-	return append(looks, look)
+	t.closes(look, err)
+	return look, err
 }
 
-// outNow applies and keeps what takes something out, and notes it with the step that it was of.
-func (t *Tuner) outNow(ctx context.Context, look *store.Step) error {
-	if err := t.Store.SaveStep(look); err != nil {
-		return err
+// outNow applies and keeps what takes something out. failed says why it could not be, where the
+// target is as it was.
+func (t *Tuner) outNow(ctx context.Context, look, s *store.Step, part *remedy.Part) (failed, err error) {
+	look.Plan.Changes, failed = t.without(ctx, []store.Step{*s}, part)
+	if failed != nil {
+		return failed, ctx.Err()
 	}
-	tx, err := t.Exec.Apply(ctx, change.Intent{Title: look.Plan.Title, Plan: look.Plan.ID, Session: t.session.ID, Changes: look.Plan.Changes})
-	if err != nil {
-		return err
+	look.Diffs = diffs(look.Plan.Changes)
+	look.Tx, failed, err = applyNow(ctx, t.Exec, change.Intent{Title: look.Plan.Title, Plan: look.Plan.ID, Session: t.session.ID, Changes: look.Plan.Changes})
+	if look.Tx != 0 {
+		t.Bench.kept()
 	}
-	if err := t.Exec.Keep(ctx, tx.ID); err != nil {
-		return err
-	}
-	look.Tx = tx.ID
-	t.Bench.kept()
-	if err := t.Store.SaveStep(look); err != nil {
-		return err
-	}
-	steps, err := t.Store.Steps(t.session.ID)
-	if err != nil {
-		return err
-	}
-	for _, s := range steps {
-		if s.Seq == look.LeavesOut[0] {
-			return t.noteLooks(look, []store.Step{s})
-		}
-	}
-	return nil
+	return failed, err
 }

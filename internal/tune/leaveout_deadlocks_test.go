@@ -8,6 +8,7 @@ import (
 	"kasoku/internal/diagnose"
 	"kasoku/internal/evidence"
 	"kasoku/internal/experiment"
+	"kasoku/internal/load"
 	"kasoku/internal/remedy"
 	"kasoku/internal/stack"
 	"kasoku/internal/store"
@@ -40,7 +41,7 @@ func TestDeadlocksAfterARestart(t *testing.T) {
 		tu.Options.NoRestart = false
 		tu.Bench.instead = func(ctx context.Context, o RunOptions) (*store.Run, error) {
 			run, err := v.run(ctx, o)
-			if err == nil && meets && strings.HasPrefix(o.Label, "after a restart") && v.isOn()["d"] {
+			if err == nil && meets && o.Label == "after a restart" && v.isOn()["d"] {
 				tu.Bench.scored.deadlocks = "db rolled 6 transactions back in deadlocks"
 			}
 			return run, err
@@ -58,7 +59,7 @@ func TestDeadlocksAfterARestart(t *testing.T) {
 			continue
 		}
 		look := steps[len(steps)-1]
-		if v.on() != "a" || len(look.LeavesOut) != 1 || look.LeavesOutPart != "v.d:on" || look.Tx == 0 || look.Verdict.Outcome != experiment.Broke {
+		if v.on() != "a" || len(look.LeavesOut) != 1 || look.LeavesOutPart != "v.d:on" || look.Tx == 0 || look.Ended.IsZero() || look.Verdict.Outcome != experiment.Broke {
 			t.Fatalf("on %q; the last step %+v", v.on(), look)
 		}
 		for _, p := range steps[0].Plan.Parts {
@@ -86,5 +87,29 @@ func TestErrorsOfDeadlocksAreTold(t *testing.T) {
 	b.scored.deadlocks = ""
 	if b.judgeErrors(side); side.Unfit == "" || b.scored.deadlocks != "" {
 		t.Errorf("a baseline: unfit %q, deadlocks %q", side.Unfit, b.scored.deadlocks)
+	}
+}
+
+// With Kasoku's own load wrong and failed answers tell.
+func TestDeadlocksUnderOwnLoad(t *testing.T) {
+	for _, c := range []struct {
+		about        string
+		side         experiment.Side
+		wrong, found int64 // of 1,000
+		deadlocks    float64
+		noted        bool
+	}{
+		{"more wrong answers", "", 4, 0, 3, true},
+		{"as many as found", "", 4, 4, 3, false},
+		{"no deadlocks", "", 4, 0, 0, false},
+		{"deadlocks that the application tries again", "", 0, 0, 3, false},
+		{"a candidate is judged by the verdict", experiment.Candidate, 4, 0, 3, false},
+	} {
+		b := &Bench{Stack: &stack.Stack{}, scored: scored{sides: map[experiment.Side]*store.Run{}, wrong: c.found, asked: 1000}}
+		b.judgeErrors(&store.Run{Kind: store.Scored, Side: c.side, Evidence: &evidence.Evidence{Load: &load.Result{Requests: 1000, Succeeded: 1000 - c.wrong, Mismatches: c.wrong},
+			Counters: map[string]evidence.CounterDelta{"db": {Delta: map[string]float64{"Innodb_deadlocks": c.deadlocks}}}}})
+		if noted := b.scored.deadlocks != ""; noted != c.noted {
+			t.Errorf("%s: noted %v", c.about, noted)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,14 +43,6 @@ func (t *Tuner) afterRestart(ctx context.Context) error {
 			return err
 		}
 		scores = append(scores, again...)
-	}
-	without, err := t.leaveOutDeadlocks(ctx, scores)
-	if err != nil {
-		return err
-	}
-	if without != nil { // the final score was with it
-		scores = without
-		t.session.Final = cmp.Or(t.session.Compared.Final, level(scores))
 	}
 	t.session.AfterRestart = level(scores)
 	return nil
@@ -132,15 +123,25 @@ func appServers(st *stack.Stack) (names []string) {
 // restartNow restarts services, beside changes that are pending, and keeps that. failed says
 // why they could not be, where the target is as it was; err where it may not be.
 func (b *Bench) restartNow(ctx context.Context, exec *change.Executor, title string, restarts []change.Change) (failed, err error) {
+	_, failed, err = applyNow(ctx, exec, change.Intent{Title: title, Session: b.Stamp.Session, Changes: restarts})
+	return failed, err
+}
+
+// applyNow makes changes beside what is pending, and keeps them. id is 0 where they are not kept;
+// failed says why they could not be made, where the target is as it was; err where it may not be.
+func applyNow(ctx context.Context, exec *change.Executor, in change.Intent) (id int64, failed, err error) {
 	pending := len(exec.Pending())
-	tx, err := exec.Apply(ctx, change.Intent{Title: title, Session: b.Stamp.Session, Changes: restarts})
+	tx, err := exec.Apply(ctx, in)
 	switch {
 	case err != nil && (len(exec.Pending()) > pending || ctx.Err() != nil):
-		return nil, err
+		return 0, nil, err
 	case err != nil:
-		return err, nil
+		return 0, err, nil
 	}
-	return nil, exec.Keep(ctx, tx.ID)
+	if err := exec.Keep(ctx, tx.ID); err != nil {
+		return 0, nil, err
+	}
+	return tx.ID, nil, nil
 }
 
 // servicesOf are the names of those that are restarted.
